@@ -1,0 +1,51 @@
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+BESIDE := $(wildcard ../shared/data)
+ifneq ($(BESIDE),)
+export LABELRANK_DATA ?= $(abspath $(BESIDE))
+endif
+
+.PHONY: help install demo test test-all check bench bench-rivals docs clean
+
+help:
+	@echo "make install | demo | test | test-all | check | bench | bench-rivals | docs | clean"
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "labelrank needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs,distributed]'
+	@touch $@
+
+install: $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/labelrank demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n 2
+
+test-all: $(STAMP)
+	$(BIN)/python -m pytest -n 2 -m ''
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/oracle tests/online
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest --doctest-modules src/labelrank -p no:cacheprovider
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+bench-rivals:
+	$(BIN)/python -m benchmarks.rivals
+
+docs: $(STAMP)
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,31 @@
+"""labelrank: multi-label classification and label ranking by learning preferences.
+
+Everything public is imported from here; heavy libraries load only when a name is first used.
+"""
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "BinaryRelevancePerceptron": "learners.perceptron",
+    "MulticlassMultilabelPerceptron": "learners.perceptron",
+    "ThresholdedRanker": "learners.thresholds",
+    "RelevanceBinarizer": "relevance",
+}
+_MODULES = ("catalog", "datasets", "decoding", "evaluation", "metrics", "preferences", "relevance")
+
+__all__ = [*_HOME, *_MODULES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Compiled loops: arrays and scalars in, arrays and scalars out. See `_compile` for how."""

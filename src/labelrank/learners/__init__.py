@@ -1,0 +1,1 @@
+"""The learners, one published family a file; import them from `labelrank`."""
