@@ -1,0 +1,50 @@
+"""A write that fails leaves the old file and no litter."""
+
+import os
+
+import pytest
+
+from labelrank.atomic import atomic_write
+from labelrank.errors import InputError, MissingError
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+    with pytest.raises(RuntimeError), atomic_write(path) as file:
+        file.write(b"half of the new")
+        raise RuntimeError
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_a_finished_write_replaces_the_old_file(tmp_path):
+    path = tmp_path / "notes"
+    path.write_text("old")
+    path.chmod(0o640)
+    with atomic_write(path, "w") as file:
+        file.write("new\n")
+        assert path.read_text() == "old"
+    assert path.read_bytes() == b"new\n"
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_the_target_of_a_link_is_replaced_not_the_link(tmp_path):
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with atomic_write(tmp_path / "link", "w") as file:
+        file.write("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+
+
+def test_places_that_cannot_hold_a_file_are_named(tmp_path):
+    with (
+        pytest.raises(MissingError, match="exists and is writable"),
+        atomic_write(tmp_path / "no" / "file"),
+    ):
+        pass
+    with pytest.raises(MissingError, match="is a folder"), atomic_write(tmp_path):
+        pass
+    with pytest.raises(InputError, match="mode"), atomic_write(tmp_path / "file", "a"):
+        pass
