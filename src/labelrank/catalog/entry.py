@@ -1,0 +1,42 @@
+"""What the catalog knows of one learner, without importing it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A learner of a paper, or our improvement of it, under its own name.
+
+    Parameters
+    ----------
+    name : str
+        As the paper writes it; an improved one ends in "+".
+    learner : str
+        "module:Class", imported only when the learner is made.
+    paper : str
+        Where it comes from.
+    summary : str
+        One line.
+    settings : mapping
+        Parameters that differ from the defaults of the class.
+    parts : mapping
+        Parameters that are learners themselves: a catalog name, or "module:Class".
+    needs : tuple of str
+        What it asks of the data beside a matrix: "text", "order", "classes".
+    improves : str or None
+        The entry this one improves on.
+    """
+
+    name: str
+    learner: str
+    paper: str
+    summary: str
+    settings: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    parts: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    needs: tuple[str, ...] = ()
+    improves: str | None = None
