@@ -25,7 +25,7 @@ def rank(scores: Array, top: int | None = None, members: Array | None = None) ->
     """
     scores = np.asarray(scores)
     n_labels = scores.shape[1]
-    if top is not None and not 1 <= top:
+    if top is not None and top < 1:
         raise InputError(f"got top={top}; give at least 1, or None for all labels")
     if members is not None:
         order = np.lexsort((-scores, ~np.asarray(members, dtype=bool)), axis=1)

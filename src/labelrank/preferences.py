@@ -16,6 +16,7 @@ Kernels never enumerate arcs like this (there are millions); this module says wh
 serves small problems, and is the reference the kernels are tested against.
 """
 
+import itertools
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any, NamedTuple
@@ -68,9 +69,10 @@ def arcs(Y: Any, kinds: tuple[Kind, ...], weighting: str = "one") -> Arcs:
     csr = check_relevance(Y)
     parts = [part for i in range(csr.shape[0]) for part in _instance(csr, i, kinds, weighting)]
     if not parts:
-        empty = np.empty(0)
-        return Arcs(*(empty.astype(t) for t in (np.int64, np.int32, np.int32, np.float64)))
-    return Arcs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        none = np.empty(0, np.int32)
+        return Arcs(none.astype(np.int64), none, none, none.astype(np.float64))
+    columns: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return Arcs(*columns)
 
 
 _SCALE = {"one": None, "mean": 1.0, "pro_loss": 0.25}
@@ -109,7 +111,7 @@ def pairs_of(grades: npt.NDArray[np.float64], kind: Kind) -> Iterator[tuple[int,
 
 def _chain(relevant: list[int], grades: npt.NDArray[np.float64]) -> Iterator[tuple[int, int]]:
     levels = sorted({grades[k] for k in relevant}, reverse=True)
-    for upper, lower in zip(levels, levels[1:], strict=False):
+    for upper, lower in itertools.pairwise(levels):
         below = [k for k in relevant if grades[k] == lower]
         yield from ((a, b) for a in relevant if grades[a] == upper for b in below)
 

@@ -160,7 +160,8 @@ class RelevanceBinarizer(TransformerMixin, BaseEstimator):
         """Relevance matrix of the lists."""
         check_is_fitted(self)
         column = {label: k for k, label in enumerate(self.classes_.tolist())}
-        indptr, indices, data = [0], [], []
+        indptr, indices = [0], []
+        data: list[int] = []
         ignored: dict[Any, None] = {}
         for labels in _lists(lists):
             known = [column[label] for label in dict.fromkeys(labels) if label in column]
@@ -170,7 +171,9 @@ class RelevanceBinarizer(TransformerMixin, BaseEstimator):
             indptr.append(len(indices))
         self._report(list(ignored))
         shape = (len(indptr) - 1, len(column))
-        Y = sp.csr_array((np.array(data, float), np.array(indices, int), indptr), shape=shape)
+        Y = sp.csr_array(
+            (np.array(data, np.float64), np.array(indices, np.int64), indptr), shape=shape
+        )
         Y.sort_indices()
         return Y if self.sparse_output else Y.toarray()
 

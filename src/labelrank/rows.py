@@ -4,7 +4,7 @@ Row pointers are int64 and column indices int32 whatever came in, so each kernel
 once, and nothing past this door checks an index again.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ class Rows(NamedTuple):
         return len(self.indptr) - 1
 
 
-def as_rows(matrix: object, dtype: npt.DTypeLike = np.float32) -> Rows:
+def as_rows(matrix: Any, dtype: npt.DTypeLike = np.float32) -> Rows:
     """Check and convert a dense or sparse matrix; columns sorted, duplicates summed."""
     csr = matrix if sp.issparse(matrix) else sp.csr_array(np.atleast_2d(np.asarray(matrix)))
     csr = csr.tocsr()

@@ -1,17 +1,19 @@
 """How every kernel is compiled: the one place that knows Numba's options.
 
 Kernels are cached on disk, per user. Numba notices a change in a kernel's own file but
-not in a helper imported from another one, so the folder is named after the sources of
-all kernels (and Numba's version): edit any of them and all are compiled afresh.
+not in a helper imported from another one, so the folder is named after the sources of the
+kernel's file and of all kernel files it imports: edit any of them and it is compiled afresh.
 """
 
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import time
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import ParamSpec, TypeVar, cast
 
@@ -26,10 +28,25 @@ _HERE = Path(__file__).parent
 _MONTH = 30 * 24 * 3600
 
 
-def _sources_digest() -> str:
+_IMPORT = re.compile(rb"^from labelrank\.kernels\.(\w+) import", re.MULTILINE)
+
+
+@lru_cache
+def _sources(module: str) -> dict[str, bytes]:
+    """The source of a kernel module and of those it imports, by name."""
+    found: dict[str, bytes] = {}
+    waiting = {module}
+    while waiting:
+        name = waiting.pop()
+        found[name] = (_HERE / f"{name}.py").read_bytes()
+        waiting |= {match.decode() for match in _IMPORT.findall(found[name])} - found.keys()
+    return found
+
+
+def _digest(module: str) -> str:
     digest = hashlib.sha256(f"{numba.__version__} {config.BOUNDSCHECK}".encode())
-    for path in sorted(_HERE.glob("*.py")):
-        digest.update(path.read_bytes())
+    for name, source in sorted(_sources(module).items()):
+        digest.update(name.encode() + source)
     return digest.hexdigest()[:16]
 
 
@@ -48,9 +65,10 @@ def _is_ours(folder: Path) -> bool:
     return mine and not status.st_mode & 0o022 and os.access(folder, os.W_OK)
 
 
-def _cache_folder() -> Path | None:
+@lru_cache
+def _cache_folder(module: str) -> Path | None:
     for base in _candidates():
-        folder = base / _sources_digest()
+        folder = base / _digest(module)
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if _is_ours(folder):
@@ -74,9 +92,6 @@ def _forget_old_versions(base: Path, current: Path) -> None:
                 shutil.rmtree(other, ignore_errors=True)
 
 
-_CACHE = _cache_folder()
-
-
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` with the project's one set of options."""
     return _compile(function, fastmath=False)
@@ -88,15 +103,16 @@ def fast_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _compile(function: Callable[P, R], fastmath: object) -> Callable[P, R]:
+    folder = _cache_folder(function.__module__.rpartition(".")[2])
     before = config.CACHE_DIR
-    config.CACHE_DIR = str(_CACHE or "")
+    config.CACHE_DIR = str(folder or "")
     try:
         compiled = numba.njit(
-            cache=_CACHE is not None, nogil=True, error_model="numpy", fastmath=fastmath
+            cache=folder is not None, nogil=True, error_model="numpy", fastmath=fastmath
         )(function)
     finally:
         config.CACHE_DIR = before
-    if _CACHE is not None:
+    if folder is not None:
         _forgive_damage(compiled)
     return cast(Callable[P, R], compiled)
 
@@ -109,7 +125,7 @@ def _forgive_damage(dispatcher: object) -> None:
     def load_or_miss(*arguments: object) -> object:
         try:
             return load(*arguments)
-        except Exception:  # noqa: BLE001 - whatever a broken file makes the loader raise
+        except Exception:  # whatever a broken file makes the loader raise
             with contextlib.suppress(OSError):
                 cache.flush()
             return None

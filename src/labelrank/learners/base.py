@@ -111,7 +111,7 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
         """
         if self._calibrated:
             return decoding.above(scores)
-        threshold = self.threshold  # type: ignore[attr-defined]
+        threshold = self.threshold
         if threshold == "cardinality":
             return decoding.first(scores, round(self.cardinality_))
         return decoding.above(scores, float(threshold))
@@ -119,14 +119,14 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse wrong parameters with an InputError; learners extend it."""
         if not self._calibrated:
-            threshold = self.threshold  # type: ignore[attr-defined]
+            threshold = self.threshold
             if threshold != "cardinality" and not isinstance(threshold, int | float):
                 raise InputError(f"got threshold={threshold!r}; use a number or 'cardinality'")
 
     def _check_X(self, X: Any, *, reset: bool, Y: Any = "no_validation") -> Any:
         if Y is None:
             raise InputError(
-                f"{type(self).__name__} requires y to be passed, but the target is None"
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
         X = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=list(self._x_dtypes),
@@ -221,17 +221,5 @@ class IncrementalRanker(LabelRanker):
 
 
 def _width(Y: Any) -> int:
-    if not hasattr(Y, "shape"):
-        Y = np.asarray(Y) if not _is_ragged(Y) else Y
-    shape = getattr(Y, "shape", ())
-    if len(shape) != 2:
-        check_relevance(Y)
-    return int(shape[1])
-
-
-def _is_ragged(Y: Any) -> bool:
-    try:
-        np.asarray(Y)
-    except ValueError:
-        return True
-    return False
+    shape: tuple[int, ...] = getattr(Y, "shape", ())
+    return int(shape[1]) if len(shape) == 2 else int(check_relevance(Y).shape[1])

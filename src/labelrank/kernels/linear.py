@@ -1,0 +1,143 @@
+"""The one loop: one weight vector a label, all labels of a block at once.
+
+Problem   for instance i in the given order:
+              s = x W;  c = rule(s, y);  W += x c'
+          and, if averaged, U += t x c' at time t, so that W - U / T is the mean of the weights
+          after each of the T instances
+Given     X         rows: xptr int64 (n+1,), xidx int32, xval float32
+          Y         rows: yptr int64 (n+1,), yidx int32, yval float64 (> 0 relevant, NaN unknown)
+          order     int64, rows of X in the order they are presented
+          lo, width labels lo..lo+width-1 are in hand; B >= width is the padded block size
+Changes   W         float32 (d, B), C-contiguous, in place; U float64 (d, B), or (0, B) if not kept
+Returns   labels moved in all
+Cost      two vector operations of B lanes a non-zero; nothing is allocated per non-zero
+Order     instances as given: same input, same bits
+See       the architecture of the library: BR, passive-aggressive and MMP differ in `rule` only
+"""
+
+import numpy as np
+
+from labelrank.kernels._compile import kernel
+from labelrank.kernels.random import normal
+from labelrank.kernels.rules import (
+    IRRELEVANT,
+    PASSIVE_AGGRESSIVE,
+    RELEVANT,
+    UNKNOWN,
+    mmp,
+    separate,
+    separate_pa,
+)
+
+SEPARATE, MMP = range(2)
+
+
+@kernel
+def row_scores(xidx, xval, start, stop, W, s):
+    """s = x W for one row."""
+    width = s.shape[0]
+    for k in range(width):
+        s[k] = 0.0
+    for p in range(start, stop):
+        value = xval[p]
+        row = W[xidx[p]]
+        for k in range(width):
+            s[k] += value * row[k]
+
+
+@kernel
+def row_add(xidx, xval, start, stop, factor, c, W):
+    """W += factor * x c' for one row."""
+    width = c.shape[0]
+    for p in range(start, stop):
+        value = factor * xval[p]
+        row = W[xidx[p]]
+        for k in range(width):
+            row[k] += value * c[k]
+
+
+@kernel
+def squared_norm(xval, start, stop):
+    total = 0.0
+    for p in range(start, stop):
+        total += xval[p] * xval[p]
+    return total
+
+
+@kernel
+def _mark(yidx, yval, start, stop, lo, width, kind, relevant, unknown):
+    """Note what the labels of this block are; returns how many are relevant and unknown."""
+    n_relevant, n_unknown = 0, 0
+    for q in range(start, stop):
+        k = yidx[q] - lo
+        if 0 <= k < width:
+            if yval[q] > 0.0:
+                kind[k] = RELEVANT
+                relevant[n_relevant] = k
+                n_relevant += 1
+            else:
+                kind[k] = UNKNOWN
+                unknown[n_unknown] = k
+                n_unknown += 1
+    return n_relevant, n_unknown
+
+
+@kernel
+def _unmark(yidx, start, stop, lo, width, kind):
+    for q in range(start, stop):
+        k = yidx[q] - lo
+        if 0 <= k < width:
+            kind[k] = IRRELEVANT
+
+
+@kernel
+def learn_pass(
+    xptr, xidx, xval, yptr, yidx, yval, order, lo, width, W, U, clock,
+    rule, step, margin, tie_is_right, C, loss, penalty, seed,
+):  # fmt: skip
+    lanes = W.shape[1]
+    s, c = np.empty(lanes, np.float32), np.zeros(lanes, np.float32)
+    kind = np.zeros(lanes, np.int8)
+    relevant, unknown = np.empty(lanes, np.int32), np.empty(lanes, np.int32)
+    averaged = U.shape[0] > 0
+    total = 0
+    for t in range(order.shape[0]):
+        i = order[t]
+        start, stop, first, last = xptr[i], xptr[i + 1], yptr[i], yptr[i + 1]
+        row_scores(xidx, xval, start, stop, W, s)
+        n_relevant, n_unknown = _mark(yidx, yval, first, last, lo, width, kind, relevant, unknown)
+        gain = squared_norm(xval, start, stop) if step else 0.0
+        if rule == MMP:
+            moved = mmp(s, kind, width, relevant, n_relevant, gain, step, margin, C, loss,
+                        penalty, seed, clock + t, c)  # fmt: skip
+        elif step == PASSIVE_AGGRESSIVE:
+            moved = separate_pa(s, kind, width, gain, C, c)
+        else:
+            moved = separate(s, width, relevant, n_relevant, unknown, n_unknown, margin,
+                             tie_is_right, c)  # fmt: skip
+        _unmark(yidx, first, last, lo, width, kind)
+        total += moved
+        if moved:
+            row_add(xidx, xval, start, stop, np.float32(1.0), c, W)
+            if averaged:
+                row_add(xidx, xval, start, stop, float(clock + t), c, U)
+    return total
+
+
+@kernel
+def scores(xptr, xidx, xval, first, last, W, width, out):
+    """out[i, :width] = x_i W for rows first..last-1."""
+    s = np.empty(W.shape[1], W.dtype)
+    for i in range(first, last):
+        row_scores(xidx, xval, xptr[i], xptr[i + 1], W, s)
+        row = out[i]
+        for k in range(width):
+            row[k] = s[k]
+
+
+@kernel
+def fill_normal(W, first, last, lo, scale, seed):
+    """Lanes first..last-1 get small normal weights that depend on (feature, label) alone."""
+    for j in range(W.shape[0]):
+        for k in range(first, last):
+            W[j, k] = scale * normal(seed, j, lo + k)
