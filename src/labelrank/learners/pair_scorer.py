@@ -24,7 +24,7 @@ class Rule(NamedTuple):
 
     `margin` None is the rule of the paper: a mistake is sgn(x·w) != y with sgn(0) = +1, and moves
     w by ±2x; a number m moves it while y·(x·w) <= m. `step` "pa" is the passive-aggressive
-    PA-I step with limit C for the hinge loss max(0, m - y·(x·w)), m = 1 if `margin` is None.
+    PA-I step with limit C for the hinge loss max(0, 1 - y·(x·w)), and `margin` has no say then.
     `averaging` "averaged" predicts by the mean of the weights after each example the pair
     was trained on. `init` "random" starts from small normal numbers drawn by `seed`.
     """
