@@ -6,8 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from labelrank.datasets import fetch as fetching
-from labelrank.datasets.fetch import Source, addresses, fetch, retrieve
+from labelrank.datasets import fetching
+from labelrank.datasets.fetching import Source, addresses, fetch, retrieve
 from labelrank.errors import FormatError, MissingError
 
 BODY = bytes(range(256)) * 2000
