@@ -63,119 +63,144 @@ def separate_pa(s, kind, width, gain, C, c):
 
 
 @kernel
-def mmp(s, kind, width, relevant, n_relevant, gain, step, margin, C, loss, penalty, seed, clock, c):
-    """One step of the multiclass multilabel perceptron; `c` becomes delta * tau / sigma."""
+def mmp(
+    s, kind, width, relevant, n_relevant, gain, step, margin, C, loss, penalty, seed, clock, c,
+    shifted, violating, ascending,
+):  # fmt: skip
+    """One step of the multiclass multilabel perceptron; `c` becomes delta * tau / sigma.
+
+    Scratch, one entry a lane each: `shifted` (scores of the irrelevant labels plus the margin),
+    `violating` (lanes of those at or above the lowest relevant score), `ascending`.
+    """
     c[:] = 0.0
     if n_relevant == 0:
         return 0
-    ascending = np.empty(n_relevant, np.float32)
-    for r in range(n_relevant):
-        ascending[r] = s[relevant[r]]
-    ascending.sort()
-    n_violating, best = _survey(s, kind, width, margin, ascending[0])
+    low = _sort_relevant(s, relevant, n_relevant, ascending)
+    n_violating = _find_violating(s, kind, width, margin, low[0], shifted, violating)
     if n_violating == 0:
         return 0
-    delta = _loss(s, kind, width, margin, ascending, n_violating, best, loss)
-    sigma = _penalties(s, kind, width, relevant, ascending, margin, penalty, seed, clock, c)
+    wrong = violating[:n_violating]
+    delta = _loss(shifted, wrong, low, loss)
+    sigma = _penalties(s, shifted, wrong, relevant, low, penalty, seed, clock, width, c)
     if sigma == 0.0:
-        sigma = _penalties(s, kind, width, relevant, ascending, margin, UNIFORM, seed, clock, c)
+        sigma = _penalties(s, shifted, wrong, relevant, low, UNIFORM, seed, clock, width, c)
     if step == PASSIVE_AGGRESSIVE:
         delta = _pa_delta(s, width, gain, C, sigma, c)
+    share = np.float32(delta / sigma)
     moved = 0
     for k in range(width):
         moved += c[k] != 0.0
-        c[k] *= delta / sigma
+        c[k] *= share
     return moved
 
 
 @kernel
-def _survey(s, kind, width, margin, worst):
-    """How many irrelevant labels violate, and the best score among them."""
-    n_violating, best = 0, -np.inf
-    for k in range(width):
-        if kind[k] == IRRELEVANT:
-            shifted = s[k] + margin
-            n_violating += shifted >= worst
-            best = max(best, shifted)
-    return n_violating, best
+def _sort_relevant(s, relevant, n_relevant, ascending):
+    for r in range(n_relevant):
+        value = s[relevant[r]]
+        q = r
+        while q > 0 and ascending[q - 1] > value:
+            ascending[q] = ascending[q - 1]
+            q -= 1
+        ascending[q] = value
+    return ascending[:n_relevant]
 
 
 @kernel
-def _loss(s, kind, width, margin, ascending, n_violating, best, loss):
-    n_relevant = ascending.shape[0]
+def _find_violating(s, kind, width, margin, lowest, shifted, violating):
+    for k in range(width):
+        shifted[k] = s[k] + np.float32(margin) if kind[k] == IRRELEVANT else np.float32(-np.inf)
+    found = 0
+    for k in range(width):
+        violating[found] = k
+        found += shifted[k] >= lowest
+    return found
+
+
+@kernel
+def _below(low, value):
+    """How many of the ascending relevant scores are at or below `value`."""
+    return np.searchsorted(low, value, side="right")
+
+
+@kernel
+def _loss(shifted, wrong, low, loss):
+    n_relevant = low.shape[0]
     if loss == IS_ERROR:
         return 1.0
     if loss == MARGIN:
-        before = n_relevant - np.searchsorted(ascending, best, side="right")
-        return float(n_relevant + n_violating - (before + 1))
-    wrong_pairs = 0
+        best = low[0]
+        for k in wrong:
+            best = max(best, shifted[k])
+        first_irrelevant = n_relevant - _below(low, best) + 1
+        return float(n_relevant + wrong.shape[0] - first_irrelevant)
     ahead = np.zeros(n_relevant + 1, np.int64)
-    for k in range(width):
-        if kind[k] == IRRELEVANT and s[k] + margin >= ascending[0]:
-            position = np.searchsorted(ascending, s[k] + margin, side="right")
-            wrong_pairs += position
-            ahead[position] += 1
+    pairs = 0
+    for k in wrong:
+        below = _below(low, shifted[k])
+        pairs += below
+        ahead[below] += 1
     if loss == ERROR_SET_SIZE:
-        return float(wrong_pairs)
-    return 1.0 - _average_precision(ascending, ahead)
+        return float(pairs)
+    return 1.0 - _average_precision(low, ahead)
 
 
 @kernel
-def _average_precision(ascending, ahead):
+def _average_precision(low, ahead):
     """`ahead[p]` irrelevant labels score at or above exactly the p lowest relevant ones."""
-    n_relevant = ascending.shape[0]
+    n_relevant = low.shape[0]
     total, irrelevant_above = 0.0, 0
     for r in range(n_relevant - 1, -1, -1):
         irrelevant_above += ahead[r + 1]
-        at_or_above = n_relevant - np.searchsorted(ascending, ascending[r], side="left")
+        at_or_above = n_relevant - np.searchsorted(low, low[r], side="left")
         total += at_or_above / (at_or_above + irrelevant_above)
     return total / n_relevant
 
 
 @kernel
-def _penalties(s, kind, width, relevant, ascending, margin, penalty, seed, clock, tau):
+def _penalties(s, shifted, wrong, relevant, low, penalty, seed, clock, width, tau):
     """Fill tau (each violated pair gives its penalty) and return sigma, the sum of penalties."""
     tau[:] = 0.0
-    n_relevant = ascending.shape[0]
     if penalty == MAX:
-        return _most_violated(s, kind, width, relevant, n_relevant, tau)
+        return _most_violated(s, shifted, wrong, relevant, low.shape[0], tau)
     if penalty == RANDOM:
-        return _random_pairs(s, kind, width, relevant, n_relevant, margin, seed, clock, tau)
-    sums = np.zeros(n_relevant + 1)
+        return _random_pairs(s, shifted, wrong, relevant, low.shape[0], seed, clock, width, tau)
+    return _counted_pairs(s, shifted, wrong, relevant, low, penalty == PROPORTIONAL, tau)
+
+
+@kernel
+def _counted_pairs(s, shifted, wrong, relevant, low, proportional, tau):
+    """A violating label is wrong against the lowest relevant ones: count and sum, never list."""
+    n_relevant = low.shape[0]
+    counts, scores, sums = np.zeros((3, n_relevant + 1))
     for r in range(n_relevant):
-        sums[r + 1] = sums[r] + ascending[r]
-    counts = np.zeros(n_relevant + 1, np.int64)
-    scores = np.zeros(n_relevant + 1)
+        sums[r + 1] = sums[r] + low[r]
     sigma = 0.0
-    for k in range(width):
-        if kind[k] == IRRELEVANT and s[k] + margin >= ascending[0]:
-            below = np.searchsorted(ascending, s[k] + margin, side="right")
-            given = float(below) if penalty == UNIFORM else below * float(s[k]) - sums[below]
-            if penalty != UNIFORM:
-                given += below * margin
-            tau[k] = -given
-            sigma += given
-            counts[below] += 1
-            scores[below] += s[k] + margin
+    for k in wrong:
+        below = _below(low, shifted[k])
+        given = below * float(shifted[k]) - sums[below] if proportional else float(below)
+        tau[k] = -given
+        sigma += given
+        counts[below] += 1.0
+        scores[below] += shifted[k]
     for r in range(n_relevant - 1, 0, -1):
         counts[r] += counts[r + 1]
         scores[r] += scores[r + 1]
     for r in range(n_relevant):
         k = relevant[r]
-        position = np.searchsorted(ascending, s[k], side="left") + 1
-        uniform_share = float(counts[position])
-        tau[k] = uniform_share if penalty == UNIFORM else scores[position] - uniform_share * s[k]
+        position = np.searchsorted(low, s[k], side="left") + 1
+        tau[k] = scores[position] - counts[position] * s[k] if proportional else counts[position]
     return sigma
 
 
 @kernel
-def _most_violated(s, kind, width, relevant, n_relevant, tau):
-    lowest, highest = relevant[0], -1
+def _most_violated(s, shifted, wrong, relevant, n_relevant, tau):
+    lowest, highest = relevant[0], wrong[0]
     for r in range(1, n_relevant):
         if s[relevant[r]] < s[lowest]:
             lowest = relevant[r]
-    for k in range(width):
-        if kind[k] == IRRELEVANT and (highest < 0 or s[k] > s[highest]):
+    for k in wrong:
+        if shifted[k] > shifted[highest]:
             highest = k
     tau[lowest] = 1.0
     tau[highest] = -1.0
@@ -183,12 +208,12 @@ def _most_violated(s, kind, width, relevant, n_relevant, tau):
 
 
 @kernel
-def _random_pairs(s, kind, width, relevant, n_relevant, margin, seed, clock, tau):
+def _random_pairs(s, shifted, wrong, relevant, n_relevant, seed, clock, width, tau):
     sigma = 0.0
     for r in range(n_relevant):
         a = relevant[r]
-        for b in range(width):
-            if kind[b] == IRRELEVANT and s[a] <= s[b] + margin:
+        for b in wrong:
+            if s[a] <= shifted[b]:
                 p = uniform(seed, clock, a * width + b)
                 tau[a] += p
                 tau[b] -= p

@@ -142,8 +142,8 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
         is_integer = dtype is not None and np.dtype(dtype).kind in "iu"
         self._output_dtype = np.dtype(dtype) if is_integer else np.dtype(np.int64)
         if self._one_class:
-            check_classification_targets(Y)
-            self.classes_ = np.unique(Y if classes is None else classes)
+            check_classification_targets(np.asarray(Y))
+            self.classes_ = np.unique(np.asarray(Y if classes is None else classes))
             if len(self.classes_) < 2:
                 raise InputError(
                     f"got one class ({self.classes_[0]!r}) in y; give at least two classes, "
@@ -158,6 +158,7 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
 
     def _check_Y(self, Y: Any, n_rows: int) -> sp.csr_array:
         if is_class_vector(Y):
+            Y = np.asarray(Y)
             if not self._one_class:
                 raise InputError("got a class vector, but the learner was fitted on a matrix")
             if len(Y) != n_rows:

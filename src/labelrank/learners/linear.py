@@ -83,23 +83,9 @@ def learn_pass(
         rule = replace(rule, margin=1.0)
     settings = (rule.rule, rule.step, float(rule.margin), bool(rule.tie_is_right), float(rule.C),
                 rule.loss, rule.penalty, rule.seed)  # fmt: skip
+    learn = partial(kernels.learn_pass, *X[:3], *Y[:3], order)
     jobs = [
-        partial(
-            kernels.learn_pass,
-            X.indptr,
-            X.indices,
-            X.data,
-            Y.indptr,
-            Y.indices,
-            Y.data,
-            order,
-            lo,
-            width,
-            W[block],
-            U[block],
-            clock,
-            *settings,
-        )  # fmt: skip
+        partial(learn, lo, width, W[block], U[block], clock, *settings)
         for block, lo, width in _blocks(W, Y.n_columns)
     ]
     return sum(run_jobs(jobs, n_jobs))
@@ -113,17 +99,7 @@ def scores(
         raise InputError(f"X has {X.n_columns} features, but the weights have {W.shape[1]}")
     out = np.empty((X.n_rows, n_labels), W.dtype)
     jobs = [
-        partial(
-            kernels.scores,
-            X.indptr,
-            X.indices,
-            X.data,
-            first,
-            last,
-            W[block],
-            width,
-            out[:, lo : lo + width],
-        )  # fmt: skip
+        partial(kernels.scores, *X[:3], first, last, W[block], width, out[:, lo : lo + width])
         for block, lo, width in _blocks(W, n_labels)
         for first, last in row_chunks(X.n_rows, n_jobs)
     ]

@@ -75,7 +75,7 @@ class LinearPerceptron(IncrementalRanker):
             linear.fill_random(self._W, 0, self.n_labels_, self._seed)
         blocks, _, lanes = self._W.shape
         kept = n_features if self.averaging else 0
-        self._U = np.zeros((blocks, kept, lanes))
+        self._U: npt.NDArray[np.floating] = np.zeros((blocks, kept, lanes))
         self._clock = 0
         self.n_operations_ = {"train": 0, "predict": 0}
 

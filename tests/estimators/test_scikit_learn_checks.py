@@ -1,0 +1,25 @@
+"""scikit-learn's own estimator checks, over every learner, in one place."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import labelrank
+
+LEARNERS = [
+    labelrank.BinaryRelevancePerceptron(epochs=5, averaging="averaged", random_state=0),
+    labelrank.MulticlassMultilabelPerceptron(epochs=5, averaging="averaged", random_state=0),
+]
+
+
+def not_ours(learner):
+    """The checks whose convention contradicts ours, with the reason."""
+    reasons = {"check_supervised_y_2d": "one column is a relevance matrix of one label"}
+    if not learner._calibrated:
+        reasons["check_classifier_multioutput"] = "the set is cut by `threshold`, not at score 0"
+    return reasons
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(LEARNERS, expected_failed_checks=not_ours)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)

@@ -1,0 +1,97 @@
+"""Promises of learners that learn in pieces."""
+
+import numpy as np
+import pytest
+
+from labelrank import BinaryRelevancePerceptron, MulticlassMultilabelPerceptron
+from labelrank.errors import InputError
+
+LEARNERS = [BinaryRelevancePerceptron, MulticlassMultilabelPerceptron]
+
+
+def problem(n=70, d=9, K=80, seed=0):
+    random = np.random.default_rng(seed)
+    return random.normal(size=(n, d)), (random.random((n, K)) < 0.05).astype(int)
+
+
+@pytest.mark.parametrize("make", LEARNERS)
+@pytest.mark.parametrize("averaging", [None, "averaged"])
+@pytest.mark.parametrize("init", ["zeros", "random"])
+def test_seven_pieces_equal_the_whole(make, averaging, init):
+    X, Y = problem()
+    options = dict(averaging=averaging, init=init, random_state=3, shuffle=False)
+    whole = make(**options).fit(X, Y)
+    pieces = make(**options)
+    for rows in np.array_split(np.arange(len(X)), 7):
+        pieces.partial_fit(X[rows], Y[rows])
+    np.testing.assert_array_equal(whole.coef_, pieces.coef_)
+    np.testing.assert_array_equal(whole.decision_function(X), pieces.decision_function(X))
+    assert whole.n_operations_["train"] == pieces.n_operations_["train"]
+    assert whole.cardinality_ == pytest.approx(pieces.cardinality_)
+
+
+def test_random_penalties_do_not_depend_on_the_pieces():
+    X, Y = problem()
+    options = dict(penalty="random", random_state=1, shuffle=False)
+    whole = MulticlassMultilabelPerceptron(**options).fit(X, Y)
+    pieces = MulticlassMultilabelPerceptron(**options)
+    for i in range(len(X)):
+        pieces.partial_fit(X[[i]], Y[[i]])
+    np.testing.assert_array_equal(whole.coef_, pieces.coef_)
+
+
+@pytest.mark.parametrize("make", LEARNERS)
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_threads_change_no_bit(make, n_jobs):
+    X, Y = problem(K=200)
+    options = dict(epochs=2, averaging="averaged", random_state=5)
+    one = make(**options, n_jobs=1).fit(X, Y)
+    many = make(**options, n_jobs=n_jobs).fit(X, Y)
+    np.testing.assert_array_equal(one.coef_, many.coef_)
+    np.testing.assert_array_equal(one.decision_function(X), many.decision_function(X))
+
+
+@pytest.mark.parametrize("make", LEARNERS)
+def test_predicting_changes_nothing(make):
+    X, Y = problem()
+    learner = make(random_state=0).fit(X, Y)
+    before = learner.coef_.copy()
+    learner.predict(X), learner.rank(X), learner.decision_function(X)
+    np.testing.assert_array_equal(before, learner.coef_)
+
+
+def test_new_labels_join_as_if_unknown_before():
+    X, Y = problem(K=70)
+    unknown = Y.astype(float)
+    unknown[:40, 60:] = np.nan
+    reference = BinaryRelevancePerceptron(shuffle=False).fit(X, unknown)
+    learner = BinaryRelevancePerceptron().partial_fit(X[:40], Y[:40, :60])
+    learner.partial_fit(X[40:], Y[40:], classes=np.arange(70))
+    np.testing.assert_array_equal(reference.coef_, learner.coef_)
+
+
+@pytest.mark.parametrize("make", LEARNERS)
+def test_new_labels_get_the_initial_weights_they_would_have_had(make):
+    X, Y = problem(n=4, K=100)
+    options = dict(init="random", random_state=2)
+    at_once = make(**options).partial_fit(X[: 0 + 1] * 0, Y[:1])
+    later = make(**options).partial_fit(X[:1] * 0, Y[:1, :10])
+    later.partial_fit(X[:1] * 0, Y[:1], classes=np.arange(100))
+    np.testing.assert_array_equal(at_once.coef_, later.coef_)
+
+
+def test_known_labels_may_not_be_renamed_later():
+    X, Y = problem(K=3)
+    learner = BinaryRelevancePerceptron().partial_fit(X, Y, classes=["a", "b", "c"])
+    with pytest.raises(InputError, match="same order"):
+        learner.partial_fit(X, Y, classes=["b", "a", "c", "d"])
+
+
+def test_a_class_vector_may_be_learned_in_pieces():
+    X, _ = problem()
+    y = np.where(X[:, 0] > 0, "up", "down")
+    learner = BinaryRelevancePerceptron(averaging="averaged")
+    for _ in range(5):
+        learner.partial_fit(X[:35], y[:35], classes=["down", "up"])
+        learner.partial_fit(X[35:], y[35:])
+    assert (learner.predict(X) == y).mean() > 0.9
