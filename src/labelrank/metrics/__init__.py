@@ -1,1 +1,48 @@
-"""placeholder"""
+"""Criteria: one function each, and `evaluate` for all of them at once."""
+
+from labelrank.metrics.curves import auc, break_even_point
+from labelrank.metrics.evaluate import evaluate, evaluate_ranking, evaluate_sets
+from labelrank.metrics.head import ndcg_at_k, precision_at_k
+from labelrank.metrics.multidim import exact_match, hamming_score
+from labelrank.metrics.pro import pro_loss
+from labelrank.metrics.ranking import (
+    average_precision_loss,
+    coverage,
+    error_set_size,
+    is_error,
+    margin_loss,
+    one_error,
+    ranking_loss,
+)
+from labelrank.metrics.ratios import f1, jaccard, precision, recall
+from labelrank.metrics.scorers import get_scorer, scorers
+from labelrank.metrics.sets import contingency_tables, hamming_loss, subset_accuracy
+
+__all__ = [
+    "auc",
+    "average_precision_loss",
+    "break_even_point",
+    "contingency_tables",
+    "coverage",
+    "error_set_size",
+    "evaluate",
+    "evaluate_ranking",
+    "evaluate_sets",
+    "exact_match",
+    "f1",
+    "get_scorer",
+    "hamming_loss",
+    "hamming_score",
+    "is_error",
+    "jaccard",
+    "margin_loss",
+    "ndcg_at_k",
+    "one_error",
+    "precision",
+    "precision_at_k",
+    "pro_loss",
+    "ranking_loss",
+    "recall",
+    "scorers",
+    "subset_accuracy",
+]

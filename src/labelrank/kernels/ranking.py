@@ -1,0 +1,343 @@
+"""Every criterion of a ranking, in one pass over each row of scores.
+
+Problem   a row has relevant labels (by grade), irrelevant ones and unknown ones, which are left
+          out. From A_j, the number of irrelevant labels not below the j-th best relevant label,
+          all criteria follow: the label stands at rank A_j + j, and A_1 + ... + A_m is the
+          number of wrongly ordered pairs.
+Given     Y          canonical CSR: indptr int64, indices int32, grades float64 (NaN: unknown)
+          scores     (n, K) C-contiguous, float32 or float64
+          threshold  float64 (n,), the score of the threshold label
+          discount   float64 (K,), 1 / log2(1 + rank) for ranks 1..K
+          ks         int64, the cut-offs of precision and nDCG
+          ties       WORST or RANDOM, decided by (seed, row, label) alone
+Changes   out        float64 (n, 8 + 2 len(ks)): columns as numbered below, then precision at
+          each k, then nDCG at each k; rows first..last-1 only
+Returns   -1, or the first row that holds a NaN score (rows behind it are not computed)
+Cost      O(m K) vector comparisons for m <= 32 relevant labels, else O(K log m); O(m^2) more for
+          m graded labels; work space O(K), once a call
+Order     rows are independent: any split of first..last gives the same bits
+See       Fürnkranz & Loza Mencía (losses of a ranking); Xu, Li & Zhou 2013 (PRO loss)
+"""
+
+import numpy as np
+
+from labelrank.kernels._compile import kernel
+
+WORST, RANDOM = range(2)
+(
+    IS_ERROR,
+    ERROR_SET_SIZE,
+    MARGIN_LOSS,
+    AVERAGE_PRECISION_LOSS,
+    RANKING_LOSS,
+    ONE_ERROR,
+    COVERAGE,
+    PRO_LOSS,
+) = range(8)
+N_COLUMNS = 8
+
+_FEW = 32
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_A = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_B = np.uint64(0x94D049BB133111EB)
+
+
+@kernel
+def _mix(z):
+    z = (z ^ (z >> np.uint64(30))) * _MIX_A
+    z = (z ^ (z >> np.uint64(27))) * _MIX_B
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def lot(seed, row, label):
+    """The lot, in [0, 1), that orders a label among its ties; SplitMix64 of its coordinates."""
+    z = _mix(seed + np.uint64(row + 1) * _GOLDEN)
+    z = _mix(z + np.uint64(label + 1) * _GOLDEN)
+    return np.float64(np.int64(z >> np.uint64(11))) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def _has_nan(row):
+    found = 0
+    for k in range(row.shape[0]):
+        found += row[k] != row[k]
+    return found > 0
+
+
+@kernel
+def _not_below(row, value):
+    """How many entries are >= value, and how many are > value."""
+    at_least = 0
+    above = 0
+    for k in range(row.shape[0]):
+        at_least += row[k] >= value
+        above += row[k] > value
+    return at_least, above
+
+
+@kernel
+def _sort_falling(value, second, gain, m):
+    """Shell sort by falling value, equal ones by rising `second`; the arrays move in step."""
+    gap = 1
+    while gap < m // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for j in range(gap, m):
+            v, s, g = value[j], second[j], gain[j]
+            p = j
+            while p >= gap and (
+                value[p - gap] < v or (value[p - gap] == v and second[p - gap] > s)
+            ):
+                value[p], second[p], gain[p] = value[p - gap], second[p - gap], gain[p - gap]
+                p -= gap
+            value[p], second[p], gain[p] = v, s, g
+        gap //= 3
+
+
+@kernel
+def _gather(row, labels, grades, i, ties, seed, value, second, gain, unknown):
+    """Scores, tie-breakers and grades of the relevant labels; scores of the unknown ones."""
+    m = 0
+    u = 0
+    for p in range(labels.shape[0]):
+        if grades[p] != grades[p]:
+            unknown[u] = row[labels[p]]
+            u += 1
+        else:
+            value[m] = row[labels[p]]
+            gain[m] = grades[p]
+            second[m] = lot(seed, i, labels[p]) if ties == RANDOM else grades[p]
+            m += 1
+    return m, u
+
+
+@kernel
+def _group_end(value, j, m):
+    """One past the last relevant label that ties with the j-th."""
+    end = j + 1
+    while end < m and value[end] == value[j]:
+        end += 1
+    return end
+
+
+@kernel
+def _count_by_comparing(row, value, m, unknown, at_least, above):
+    """Irrelevant labels at or above, and above, each of few relevant labels."""
+    j = 0
+    while j < m:
+        end = _group_end(value, j, m)
+        all_at_least, all_above = _not_below(row, value[j])
+        unknown_at_least, unknown_above = _not_below(unknown, value[j])
+        for t in range(j, end):
+            at_least[t] = all_at_least - unknown_at_least - end
+            above[t] = all_above - unknown_above - j
+        j = end
+
+
+@kernel
+def _place(value, m, score, strict):
+    """First j whose value is <= score (< score if strict), in falling values."""
+    low = 0
+    high = m
+    while low < high:
+        middle = (low + high) // 2
+        if value[middle] < score or (value[middle] == score and not strict):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@kernel
+def _count_by_searching(row, value, m, taken, at_least, above):
+    """The same for many relevant labels: each irrelevant one finds its place among them."""
+    at_least[: m + 1] = 0
+    above[: m + 1] = 0
+    for k in range(row.shape[0]):
+        if not taken[k]:
+            at_least[_place(value, m, row[k], False)] += 1
+            above[_place(value, m, row[k], True)] += 1
+    for j in range(1, m):
+        at_least[j] += at_least[j - 1]
+        above[j] += above[j - 1]
+
+
+@kernel
+def _count_by_lot(row, value, second, m, taken, i, seed, at_least, above, before):
+    """Irrelevant labels before each relevant one when ties are decided by lot."""
+    for j in range(m):
+        before[j] = above[j]
+        if at_least[j] > above[j]:
+            for k in range(row.shape[0]):
+                if not taken[k] and row[k] == value[j]:
+                    before[j] += lot(seed, i, k) < second[j]
+
+
+@kernel
+def _losses(value, m, q, ties, before, out):
+    """The criteria that follow from the number of irrelevant labels before each relevant one."""
+    out[:PRO_LOSS] = 0.0
+    if m == 0:
+        return
+    out[COVERAGE] = before[m - 1] + m
+    if q == 0:
+        return
+    wrong = 0
+    clean = 0
+    precision = 0.0
+    end = 0
+    for j in range(m):
+        wrong += before[j]
+        clean += before[j] == 0
+        if j >= end:
+            end = j + 1 if ties == RANDOM else _group_end(value, j, m)
+        precision += end / (before[j] + end)
+    out[IS_ERROR] = wrong > 0
+    out[ERROR_SET_SIZE] = wrong
+    out[MARGIN_LOSS] = max(0, before[m - 1] + m - clean - 1)
+    out[AVERAGE_PRECISION_LOSS] = 1.0 - precision / m
+    out[RANKING_LOSS] = wrong / (np.float64(m) * q)
+    out[ONE_ERROR] = before[0] > 0
+
+
+@kernel
+def _is_graded(gain, m):
+    other = 0
+    for j in range(1, m):
+        other += gain[j] != gain[0]
+    return other > 0
+
+
+@kernel
+def _misordered_grades(value, gain, m):
+    """Mean error of the strictly ordered pairs of relevant labels, given by falling value."""
+    pairs = 0
+    error = 0.0
+    for a in range(m):
+        for b in range(a + 1, m):
+            if gain[a] != gain[b]:
+                pairs += 1
+                if value[a] == value[b]:
+                    error += 0.5
+                elif gain[a] < gain[b]:
+                    error += 1.0
+    return error / pairs if pairs else 0.0
+
+
+@kernel
+def _pro_loss(row, value, gain, m, q, unknown, threshold, at_least, above):
+    """A quarter of the mean error of each of the four groups of pairs; a tie is half an error."""
+    loss = 0.0
+    relevant_at_least, relevant_above = _not_below(value[:m], threshold)
+    if m > 0:
+        loss += 1.0 - 0.5 * (relevant_at_least + relevant_above) / m
+        if _is_graded(gain, m):
+            loss += _misordered_grades(value, gain, m)
+    if q > 0:
+        all_at_least, all_above = _not_below(row, threshold)
+        unknown_at_least, unknown_above = _not_below(unknown, threshold)
+        over = all_at_least - relevant_at_least - unknown_at_least
+        over += all_above - relevant_above - unknown_above
+        loss += 0.5 * over / q
+    if m > 0 and q > 0:
+        halves = 0
+        for j in range(m):
+            halves += at_least[j] + above[j]
+        loss += 0.5 * halves / (np.float64(m) * q)
+    return 0.25 * loss
+
+
+@kernel
+def _top(gain, ideal, m, before, discount, ks, out):
+    """Precision and nDCG at each k, for relevant labels in the order of the ranking."""
+    ideal[:m] = gain[:m]
+    if _is_graded(gain, m):
+        ideal[:m].sort()
+    for c in range(ks.shape[0]):
+        hits = 0
+        found = 0.0
+        best = 0.0
+        for j in range(m):
+            if before[j] + j < ks[c]:
+                hits += 1
+                found += gain[j] * discount[before[j] + j]
+            if j < ks[c]:
+                best += ideal[m - 1 - j] * discount[j]
+        out[N_COLUMNS + c] = hits / ks[c]
+        out[N_COLUMNS + ks.shape[0] + c] = found / best if m > 0 else 0.0
+
+
+@kernel
+def criteria(
+    indptr, indices, grades, scores, threshold, discount, ks, ties, seed, first, last, out
+):  # fmt: skip
+    """All criteria of rows first..last-1; see the head of this file."""
+    n_labels = scores.shape[1]
+    value, unknown = np.empty(n_labels, scores.dtype), np.empty(n_labels, scores.dtype)
+    second, gain, ideal = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+    at_least, above = np.empty(n_labels + 1, np.int64), np.empty(n_labels + 1, np.int64)
+    drawn = np.empty(n_labels, np.int64)
+    taken = np.zeros(n_labels, np.bool_)
+    for i in range(first, last):
+        row = scores[i]
+        if _has_nan(row):
+            return i
+        labels, marks = indices[indptr[i] : indptr[i + 1]], grades[indptr[i] : indptr[i + 1]]
+        m, u = _gather(row, labels, marks, i, ties, seed, value, second, gain, unknown)
+        q = n_labels - m - u
+        _sort_falling(value, second, gain, m)
+        for p in range(labels.shape[0]):
+            taken[labels[p]] = True
+        if m <= _FEW:
+            _count_by_comparing(row, value, m, unknown[:u], at_least, above)
+        else:
+            _count_by_searching(row, value, m, taken, at_least, above)
+        before = at_least
+        if ties == RANDOM:
+            before = drawn
+            _count_by_lot(row, value, second, m, taken, i, seed, at_least, above, before)
+        for p in range(labels.shape[0]):
+            taken[labels[p]] = False
+        _losses(value, m, q, ties, before, out[i])
+        out[i, PRO_LOSS] = _pro_loss(
+            row, value, gain, m, q, unknown[:u], threshold[i], at_least, above
+        )
+        _top(gain, ideal, m, before, discount, ks, out[i])
+    return -1
+
+
+@kernel
+def weighted_wins(better, better_weight, worse, worse_weight):
+    """Weight of the pairs in which `better` is the larger value, plus half that of the ties.
+
+    Both are given in rising order with their weights; the sums are exact for whole weights.
+    """
+    total = 0.0
+    below = 0.0
+    tied = 0.0
+    p = 0
+    for j in range(better.shape[0]):
+        if j == 0 or better[j] != better[j - 1]:
+            below += tied
+            tied = 0.0
+            while p < worse.shape[0] and worse[p] < better[j]:
+                below += worse_weight[p]
+                p += 1
+            while p < worse.shape[0] and worse[p] == better[j]:
+                tied += worse_weight[p]
+                p += 1
+        total += better_weight[j] * (below + 0.5 * tied)
+    return total
+
+
+@kernel
+def weight_not_below(scores, weights, first, last, value):
+    """Weight of the entries of rows first..last-1 that are >= value, and of those > value."""
+    at_least = 0.0
+    above = 0.0
+    for i in range(first, last):
+        row_at_least, row_above = _not_below(scores[i], value)
+        at_least += weights[i] * row_at_least
+        above += weights[i] * row_above
+    return at_least, above

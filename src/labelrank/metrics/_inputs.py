@@ -1,0 +1,90 @@
+"""The door of every criterion: what Y, scores, predicted sets and weights may be."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import joblib
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from labelrank.errors import InputError
+from labelrank.relevance import check_relevance
+
+Array = npt.NDArray[Any]
+
+# Fewer entries than this are done before a second thread would have started.
+_WORTH_THREADS = 1 << 19
+
+
+def check_scores(scores: Any) -> Array:
+    """Scores (n × K) as a C-contiguous float matrix; float32 stays float32."""
+    if sp.issparse(scores):
+        raise InputError("got sparse scores; give a dense matrix (instances x labels)")
+    scores = np.asarray(scores)
+    if scores.ndim != 2 or scores.dtype.kind not in "biuf":
+        raise InputError(
+            f"got scores of {scores.ndim} dimension(s) and type {scores.dtype}; "
+            "give a matrix of numbers (instances x labels)"
+        )
+    dtype = np.float32 if scores.dtype in (np.float32, np.float16) else np.float64
+    return np.ascontiguousarray(scores, dtype)
+
+
+def check_pair(Y: Any, scores: Any) -> tuple[sp.csr_array, Array]:
+    """Relevance and scores of the same shape, at least one row."""
+    scores = check_scores(scores)
+    Y = check_relevance(Y)
+    check_same_shape(Y, scores, "scores")
+    return Y, scores
+
+
+def check_same_shape(Y: Any, other: Any, name: str) -> None:
+    if Y.shape != other.shape:
+        raise InputError(
+            f"Y has shape {tuple(Y.shape)} but {name} {tuple(other.shape)}; "
+            "give the same instances and labels in the same order"
+        )
+    if Y.shape[0] == 0:
+        raise InputError("got no instance; a criterion needs at least one row")
+
+
+def refuse_nan(row: int) -> None:
+    raise InputError(f"got a NaN score in row {row}; give numbers, or -inf for labels never chosen")
+
+
+def check_weights(sample_weight: Any, n: int) -> Array | None:
+    """Weights of the n instances, or None."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n,):
+        raise InputError(f"got sample_weight of shape {weights.shape}; give one weight a row: {n}")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
+        raise InputError(
+            "got sample_weight that is negative, not finite or all zero; "
+            "give weights >= 0 with a positive sum"
+        )
+    return weights
+
+
+def mean(values: Array, weights: Array | None) -> float:
+    return float(np.average(values, weights=weights))
+
+
+def answer(values: Array, sample_weight: Any, per_instance: bool) -> float | Array:
+    """The values themselves, or their weighted mean."""
+    weights = check_weights(sample_weight, len(values))
+    return values if per_instance else mean(values, weights)
+
+
+def in_threads(work: Callable[..., Any], pieces: Iterable[tuple[Any, ...]], size: int) -> list[Any]:
+    """`work(*piece)` for every piece, in order; over threads if `size` entries are worth it."""
+    n_jobs = -1 if size >= _WORTH_THREADS else 1
+    run = joblib.Parallel(n_jobs=n_jobs, require="sharedmem")
+    return list(run(joblib.delayed(work)(*piece) for piece in pieces))
+
+
+def spans(n: int, length: int) -> list[tuple[int, int]]:
+    """0..n cut into pieces of a fixed length, whatever the number of threads."""
+    return [(first, min(first + length, n)) for first in range(0, n, length)]

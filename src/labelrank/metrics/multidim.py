@@ -1,0 +1,95 @@
+"""Criteria of multi-dimensional targets: each column of Y holds the code of a class (paper 004).
+
+Codes are compared for equality only. A NaN in Y is an unknown value: its column is left out of
+that instance. On 0/1 matrices these are `subset_accuracy` and 1 - `hamming_loss`.
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from labelrank.errors import InputError
+from labelrank.metrics._inputs import Array, answer, check_same_shape
+
+
+def _agreement(Y: Any, predicted: Any) -> tuple[Array, Array]:
+    """Which entries agree, and which are known."""
+    Y, predicted = _check_codes(Y, "Y"), _check_codes(predicted, "predicted")
+    check_same_shape(Y, predicted, "predicted")
+    known = ~np.isnan(Y) if Y.dtype.kind == "f" else np.ones(Y.shape, dtype=bool)
+    return (predicted == Y) & known, known
+
+
+def _check_codes(codes: Any, name: str) -> Array:
+    codes = codes.toarray() if sp.issparse(codes) else np.asarray(codes)
+    if codes.ndim != 2 or codes.shape[1] == 0 or codes.dtype.kind not in "biuf":
+        raise InputError(
+            f"got {name} of shape {codes.shape} and type {codes.dtype}; "
+            "give a matrix of class codes, one column a target"
+        )
+    return codes
+
+
+def exact_match(
+    Y: Any, predicted: Any, *, sample_weight: Any = None, per_instance: bool = False
+) -> float | Array:
+    r"""1 if every target of the instance is predicted right, else 0 (larger is better).
+
+    .. math::
+
+        [\, y_\ell = \hat y_\ell \ \text{for all}\ \ell \,]
+
+    Parameters
+    ----------
+    Y, predicted : integer-coded arrays (n, L)
+    sample_weight : array (n,) or None
+    per_instance : bool
+        Return the n values instead of their mean.
+
+    Returns
+    -------
+    float, or array (n,)
+
+    Examples
+    --------
+    >>> from labelrank.metrics import exact_match
+    >>> exact_match([[2, 0], [1, 3]], [[2, 0], [1, 1]])
+    0.5
+    """
+    agree, known = _agreement(Y, predicted)
+    return answer((agree == known).all(axis=1).astype(float), sample_weight, per_instance)
+
+
+def hamming_score(
+    Y: Any, predicted: Any, *, sample_weight: Any = None, per_instance: bool = False
+) -> float | Array:
+    r"""Share of the targets of an instance that are predicted right (larger is better).
+
+    .. math::
+
+        \frac1L \sum_{\ell=1}^{L} [\, y_\ell = \hat y_\ell \,]
+
+    1 for an instance whose targets are all unknown.
+
+    Parameters
+    ----------
+    Y, predicted : integer-coded arrays (n, L)
+    sample_weight : array (n,) or None
+    per_instance : bool
+        Return the n values instead of their mean.
+
+    Returns
+    -------
+    float, or array (n,)
+
+    Examples
+    --------
+    >>> from labelrank.metrics import hamming_score
+    >>> hamming_score([[2, 0], [1, 3]], [[2, 0], [1, 1]])
+    0.75
+    """
+    agree, known = _agreement(Y, predicted)
+    right, total = agree.sum(axis=1), known.sum(axis=1)
+    values = np.where(total > 0, right / np.maximum(total, 1), 1.0)
+    return answer(values, sample_weight, per_instance)
