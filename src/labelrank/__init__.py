@@ -13,8 +13,20 @@ _HOME = {
     "MulticlassMultilabelPerceptron": "learners.perceptron",
     "ThresholdedRanker": "learners.thresholds",
     "RelevanceBinarizer": "relevance",
+    "Tagger": "tagger",
+    "TextVectorizer": "text",
 }
-_MODULES = ("catalog", "datasets", "decoding", "evaluation", "metrics", "preferences", "relevance")
+_MODULES = (
+    "catalog",
+    "datasets",
+    "decoding",
+    "evaluation",
+    "metrics",
+    "persistence",
+    "preferences",
+    "relevance",
+    "text",
+)
 
 __all__ = [*_HOME, *_MODULES, "__version__"]
 

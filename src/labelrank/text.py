@@ -95,7 +95,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def fit_transform(self, texts: Iterable[str], y: object = None, **_: object) -> sp.csr_array:
         """Learn from the texts and return their features, reading them once."""
         self._check_parameters()
-        counts = self._fit_counts(check_texts(texts))
+        found = check_texts(texts)
+        if not found:
+            raise InputError("got no text at all; give at least one text to learn from")
+        counts = self._fit_counts(found)
         self.weights_ = TfidfTransformer(
             norm=self._norm(),
             use_idf=self.representation == "tfidf",
@@ -106,13 +109,16 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def transform(self, texts: Iterable[str]) -> sp.csr_array:
         """Features of the texts; terms not met in `fit` are left out."""
         check_is_fitted(self)
-        return self._weighted(self.counter_.transform(check_texts(texts)))
+        found = check_texts(texts)
+        if not found:
+            return sp.csr_array((0, self._n_columns()), dtype=np.float32)
+        return self._weighted(self.counter_.transform(found))
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[Any]:
         """The term of each column (`hash0`, `hash1`, ... for hashed ones)."""
         check_is_fitted(self)
         if self.representation == "hashing":
-            return np.array([f"hash{j}" for j in range(self.counter_.n_features)], dtype=object)
+            return np.array([f"hash{j}" for j in range(self._n_columns())], dtype=object)
         return self.counter_.get_feature_names_out()
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -157,6 +163,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         terms = self.counter_.get_feature_names_out()[kept]
         self.counter_.vocabulary_ = {term: k for k, term in enumerate(terms.tolist())}
         return counts[:, kept]
+
+    def _n_columns(self) -> int:
+        is_hashed = self.representation == "hashing"
+        return int(self.counter_.n_features) if is_hashed else len(self.counter_.vocabulary_)
 
     def _weighted(self, counts: Any) -> sp.csr_array:
         weighted = sp.csr_array(self.weights_.transform(counts, copy=False))

@@ -93,6 +93,7 @@ def test_features_are_float32_and_the_same_each_time(representation):
     assert first.dtype == again.dtype == np.float32
     np.testing.assert_array_equal(first.toarray(), again.toarray())
     assert len(terms_of(vectorizer)) == first.shape[1]
+    assert vectorizer.transform([]).shape == (0, first.shape[1])
 
 
 def test_hashing_treats_every_piece_of_a_stream_alike():
@@ -116,7 +117,8 @@ def test_ngrams_and_stop_words_pass_through():
         (["fine", None], {}, "text number 1"),
         ([b"bytes"], {}, "decode bytes"),
         (["a", "?"], {}, "no term is left"),
-        ([], {}, "no term is left"),
+        ([], {}, "no text"),
+        ([], {"representation": "hashing"}, "no text"),
         (TEXTS, {"representation": "words"}, "representation='words'"),
         (TEXTS, {"max_terms": 0}, "max_terms=0"),
         (TEXTS, {"norm": "l3"}, "norm='l3'"),

@@ -1,0 +1,86 @@
+"""The classes a model file may hold. A name in a file is looked up here, never imported."""
+
+import importlib
+from typing import Any, TypeVar
+
+from sklearn.base import BaseEstimator
+
+import labelrank
+from labelrank.errors import ModelFileError
+
+_SKLEARN = {
+    "feature_extraction.text": (
+        "CountVectorizer", "TfidfVectorizer", "HashingVectorizer", "TfidfTransformer",
+    ),
+    "feature_selection": ("SelectKBest", "VarianceThreshold"),
+    "decomposition": ("TruncatedSVD",),
+    "pipeline": ("Pipeline", "FeatureUnion"),
+    "preprocessing": (
+        "StandardScaler", "MaxAbsScaler", "MinMaxScaler", "Normalizer", "PolynomialFeatures",
+        "LabelBinarizer", "LabelEncoder", "MultiLabelBinarizer",
+    ),
+    "linear_model": (
+        "LogisticRegression", "SGDClassifier", "Perceptron", "PassiveAggressiveClassifier",
+        "Ridge", "RidgeClassifier", "LinearRegression",
+    ),
+    "svm": ("LinearSVC",),
+    "naive_bayes": ("MultinomialNB", "BernoulliNB", "ComplementNB", "GaussianNB"),
+    "tree": ("DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier"),
+    "ensemble": ("RandomForestClassifier", "ExtraTreesClassifier"),
+    "multiclass": ("OneVsRestClassifier", "_ConstantPredictor"),
+    "multioutput": ("MultiOutputClassifier",),
+    "neighbors": ("NearestCentroid", "KNeighborsClassifier"),
+    "dummy": ("DummyClassifier",),
+}  # fmt: skip
+
+_MODULES = {
+    **{f"labelrank.{name}": f"labelrank.{home}" for name, home in labelrank._HOME.items()},
+    **{f"sklearn.{name}": f"sklearn.{home}" for home, names in _SKLEARN.items() for name in names},
+}
+
+_registered: dict[str, type] = {}
+T = TypeVar("T", bound=type)
+
+
+def register(cls: T) -> T:
+    """Let model files hold your own estimator class; usable as a decorator.
+
+    The class must be registered before saving and before loading. Its fitted state is its
+    `__dict__`; methods `__labelrank_state__()` and `__labelrank_restore__(state)` replace that.
+
+    >>> from sklearn.base import BaseEstimator
+    >>> @register
+    ... class Constant(BaseEstimator):
+    ...     pass
+    """
+    _registered[f"{cls.__module__}.{cls.__qualname__}"] = cls
+    return cls
+
+
+def name_of(cls: type) -> str | None:
+    """The name under which objects of exactly this class are stored, or None."""
+    registered = f"{cls.__module__}.{cls.__qualname__}"
+    if _registered.get(registered) is cls:
+        return registered
+    name = f"{cls.__module__.partition('.')[0]}.{cls.__name__}"
+    return name if name in _MODULES and _import(name) is cls else None
+
+
+def class_of(name: Any) -> type:
+    """The class stored under this name, or a ModelFileError."""
+    found = None
+    if isinstance(name, str):
+        found = _registered.get(name) or (_import(name) if name in _MODULES else None)
+    if found is None:
+        raise ModelFileError(
+            f"the model needs the class {str(name)[:80]!r}, which this labelrank does not know; "
+            "update labelrank, or register the class with labelrank.persistence.register"
+        )
+    return found
+
+
+def _import(name: str) -> type | None:
+    """The class of a name in the fixed table; None where it is a function or not there."""
+    found = getattr(importlib.import_module(_MODULES[name]), name.partition(".")[2], None)
+    is_estimator = isinstance(found, type) and issubclass(found, BaseEstimator)
+    return found if is_estimator else None

@@ -1,0 +1,199 @@
+"""The JSON tree and arrays of a model file back to the estimator: data in, data out.
+
+Each kind of node has one small function here. Nothing is imported or called by a name from the
+file: classes come from the allowlist, types from fixed tables. Everything is checked that
+compiled code will later trust: sparse structure, vocabularies, trees.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from labelrank.errors import ModelFileError
+from labelrank.persistence import trees
+from labelrank.persistence.allowlist import class_of
+from labelrank.persistence.container import TYPES
+from labelrank.persistence.encode import BIT_GENERATORS, MAX_DEPTH, SPARSE, Node
+
+Array = npt.NDArray[Any]
+
+_DTYPES: dict[str, np.dtype[Any]] = {dtype.name: dtype for dtype in TYPES.values()}
+_PLAIN_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
+_FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+
+
+class Decoder:
+    """Rebuilds one model; `get_tensor` gives the array of a name."""
+
+    def __init__(self, get_tensor: Callable[[str], Array], declared: set[str]) -> None:
+        self._get_tensor = get_tensor
+        self._unused = set(declared)
+        self._arrays: dict[str, Array] = {}
+        self._kinds: dict[str, Callable[[dict[str, Any], int], Any]] = {
+            "float": lambda node, depth: _FLOATS[node["value"]],
+            "dtype": lambda node, depth: _DTYPES[node["name"]],
+            "scalar_type": lambda node, depth: _DTYPES[node["name"]].type,
+            "type": lambda node, depth: _PLAIN_TYPES[node["name"]],
+            "list": lambda node, depth: self._items(node, depth),
+            "tuple": lambda node, depth: tuple(self._items(node, depth)),
+            "set": lambda node, depth: set(self._items(node, depth)),
+            "frozenset": lambda node, depth: frozenset(self._items(node, depth)),
+            "dict": self._dict,
+            "scalar": lambda node, depth: self._array_of(node["array"], depth)[()],
+            "array": lambda node, depth: self._array(node),
+            "unicode_array": lambda node, depth: self._unicode_array(node),
+            "object_array": lambda node, depth: self._object_array(node),
+            "sparse": self._sparse,
+            "generator": self._generator,
+            "random_state": self._random_state,
+            "tree": lambda node, depth: trees.rebuild(self.decode(node["state"], depth)),
+            "object": self._object,
+        }
+
+    def model(self, node: Node) -> Any:
+        """The whole model; any node that does not fit its kind is a ModelFileError."""
+        try:
+            found = self.decode(node)
+        except ModelFileError:
+            raise
+        except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
+            raise _unsound(f"{type(error).__name__}: {error}") from error
+        if self._unused:
+            raise _unsound(f"{len(self._unused)} arrays belong to nothing")
+        return found
+
+    def decode(self, node: Node, depth: int = 0) -> Any:
+        if depth > MAX_DEPTH:
+            raise _unsound("nested too deeply")
+        if isinstance(node, list):
+            return [self.decode(item, depth + 1) for item in node]
+        if not isinstance(node, dict):
+            return node
+        kind = node.get("kind")
+        if not isinstance(kind, str) or kind not in self._kinds:
+            raise _unsound(f"unknown kind of value {str(kind)[:40]!r}")
+        return self._kinds[kind](node, depth + 1)
+
+    def _items(self, node: dict[str, Any], depth: int) -> list[Any]:
+        items = node["items"]
+        if isinstance(items, dict) and items.get("kind") == "strings":
+            return self._strings(items["text"])
+        return [self.decode(item, depth) for item in items]
+
+    def _dict(self, node: dict[str, Any], depth: int) -> dict[Any, Any]:
+        keys, values = self.decode(node["keys"], depth), self.decode(node["values"], depth)
+        values = values.tolist() if isinstance(values, np.ndarray) else values
+        found = dict(zip(keys, values, strict=True))
+        if len(found) != len(keys):
+            raise _unsound("a key occurs twice")
+        return found
+
+    def _tensor(self, name: Any, dtype: type | None = None) -> Array:
+        if name not in self._unused:
+            raise _unsound("an array is missing or used twice")
+        self._unused.remove(name)
+        array = self._get_tensor(name)
+        if dtype is not None and array.dtype != dtype:
+            raise _unsound(f"array {name} has type {array.dtype}")
+        return array
+
+    def _array_of(self, node: Node, depth: int) -> Array:
+        array = self.decode(node, depth)
+        if not isinstance(array, np.ndarray):
+            raise _unsound("no array where one is needed")
+        return array
+
+    def _array(self, node: dict[str, Any]) -> Array:
+        name = node["tensor"]
+        if name not in self._arrays:
+            array = self._tensor(name)
+            if array.dtype == bool and array.size and array.view(np.uint8).max() > 1:
+                raise _unsound("a truth value that is neither 0 nor 1")
+            self._arrays[name] = array.T if node.get("order") == "F" else array
+        return self._arrays[name]
+
+    def _strings(self, node: dict[str, Any]) -> list[str]:
+        blob = self._tensor(node["blob"], np.uint8).tobytes()
+        stops = np.cumsum(self._tensor(node["lengths"], np.uint32), dtype=np.int64).tolist()
+        if (stops[-1] if stops else 0) != len(blob):
+            raise _unsound("texts do not fill their place")
+        starts = [0, *stops[:-1]]
+        spans = zip(starts, stops, strict=False)
+        return [blob[start:stop].decode("utf-8", "surrogatepass") for start, stop in spans]
+
+    def _object_array(self, node: dict[str, Any]) -> Array:
+        strings = self._strings(node["text"])
+        array = np.empty(len(strings), dtype=object)
+        array[:] = strings
+        return array.reshape(node["shape"])
+
+    def _unicode_array(self, node: dict[str, Any]) -> Array:
+        name = node["tensor"]
+        if name not in self._arrays:
+            codes = self._tensor(name, np.uint32)
+            if codes.size and codes.max() > 0x10FFFF:
+                raise _unsound("a character that does not exist")
+            array = codes.reshape(-1).view(f"<U{codes.shape[1]}")
+            self._arrays[name] = array.reshape(node["shape"])
+        return self._arrays[name]
+
+    def _sparse(self, node: dict[str, Any], depth: int) -> Any:
+        if node["class"] not in SPARSE:
+            raise _unsound("unknown sparse format")
+        parts = tuple(self._array_of(node[part], depth) for part in ("data", "indices", "indptr"))
+        matrix = getattr(sp, node["class"])(parts, shape=tuple(node["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def _generator(self, node: dict[str, Any], depth: int) -> np.random.Generator:
+        state = self.decode(node["state"], depth)
+        bits = _bit_generator(state)
+        bits.state = state
+        return np.random.Generator(bits)
+
+    def _random_state(self, node: dict[str, Any], depth: int) -> np.random.RandomState:
+        state = self.decode(node["state"], depth)
+        random_state = np.random.RandomState(_bit_generator(state))
+        random_state.set_state(state)
+        return random_state
+
+    def _object(self, node: dict[str, Any], depth: int) -> Any:
+        cls: Any = class_of(node["class"])
+        state = {}
+        for name, item in node["state"].items():
+            if not name.isidentifier() or name.startswith("__"):
+                raise _unsound(f"an attribute cannot be called {name[:40]!r}")
+            state[name] = self.decode(item, depth)
+        _check_vectorizer(state)
+        found = cls.__new__(cls)
+        if hasattr(cls, "__labelrank_restore__"):
+            found.__labelrank_restore__(state)
+        else:
+            vars(found).update(state)
+        return found
+
+
+def _bit_generator(state: Any) -> Any:
+    name = state["bit_generator"]
+    if name not in BIT_GENERATORS:
+        raise _unsound("unknown random generator")
+    return getattr(np.random, name)(0)
+
+
+def _check_vectorizer(state: dict[str, Any]) -> None:
+    """A column number outside the vocabulary would become an index that nobody checks."""
+    if state.get("input", "content") != "content":
+        raise _unsound("it would read files in place of texts")
+    vocabulary = state.get("vocabulary_")
+    if vocabulary is None:
+        return
+    columns = sorted(vocabulary.values())
+    if columns != list(range(len(vocabulary))):
+        raise _unsound("the vocabulary does not number its terms 0, 1, 2, ...")
+
+
+def _unsound(why: str) -> ModelFileError:
+    return ModelFileError(f"the model file is not sound ({why[:200]}); save the model again")

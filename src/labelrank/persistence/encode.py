@@ -1,0 +1,175 @@
+"""A fitted estimator to a JSON tree and named arrays.
+
+In the tree null, booleans, integers, finite floats, strings and lists stand for themselves;
+every JSON object is a tagged node: its `kind` says what is rebuilt from it (see `decode`).
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from labelrank.errors import ModelFileError
+from labelrank.persistence import trees
+from labelrank.persistence.allowlist import name_of
+from labelrank.persistence.container import TYPES
+
+Array = npt.NDArray[Any]
+Node = Any
+
+MAX_DEPTH = 60
+SPARSE = ("csr_array", "csr_matrix", "csc_array", "csc_matrix")
+BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+_STORABLE = frozenset(TYPES.values())
+_LONG = 32
+
+
+class Encoder:
+    """Collects the arrays of one model while its tree is built; `path` names where we are."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Array] = {}
+        self._names: dict[int, tuple[Array, Node]] = {}
+
+    def encode(self, value: Any, path: str, depth: int = 0) -> Node:
+        """The node of any storable value."""
+        if depth > MAX_DEPTH:
+            raise _refusal(path, "is nested too deeply or holds itself", "flatten it")
+        if value is None or type(value) in (bool, str):
+            return value
+        if type(value) is int:
+            return value if abs(value) < 10**300 else self._refuse(value, path)
+        if type(value) is float:
+            return value if math.isfinite(value) else {"kind": "float", "value": repr(value)}
+        if type(value) in (list, tuple, set, frozenset):
+            return self._sequence(value, path, depth)
+        if type(value) is dict:
+            return self._dict(value, path, depth)
+        return self._object(value, path, depth)
+
+    def _object(self, value: Any, path: str, depth: int) -> Node:
+        if isinstance(value, np.ndarray):
+            return self._array(value, path, depth)
+        if isinstance(value, np.generic):
+            return {"kind": "scalar", "array": self._array(np.asarray(value), path, depth)}
+        if isinstance(value, np.dtype):
+            return {"kind": "dtype", "name": self._dtype_name(value, path)}
+        if isinstance(value, type) and issubclass(value, np.generic):
+            return {"kind": "scalar_type", "name": self._dtype_name(np.dtype(value), path)}
+        if isinstance(value, type) and value in (int, float, bool, str):
+            return {"kind": "type", "name": value.__name__}
+        if sp.issparse(value) and type(value).__name__ in SPARSE:
+            return self._sparse(value, path, depth)
+        if isinstance(value, np.random.Generator | np.random.RandomState):
+            return self._random(value, path, depth)
+        if trees.is_tree(value):
+            return {"kind": "tree", "state": self.encode(trees.state(value), path, depth + 1)}
+        return self._estimator(value, path, depth)
+
+    def _estimator(self, value: Any, path: str, depth: int) -> Node:
+        name = name_of(type(value))
+        if name is None:
+            return self._refuse(value, path)
+        has_hook = hasattr(value, "__labelrank_state__")
+        state = value.__labelrank_state__() if has_hook else vars(value)
+        items = {key: self.encode(state[key], f"{path}.{key}", depth + 1) for key in sorted(state)}
+        if items.get("input", "content") != "content":
+            raise _refusal(f"{path}.input", "makes a model read files", "use input='content'")
+        return {"kind": "object", "class": name, "state": items}
+
+    def _sequence(self, value: Any, path: str, depth: int) -> Node:
+        kind = type(value).__name__
+        if isinstance(value, set | frozenset):
+            value = sorted(value, key=lambda item: (type(item).__name__, repr(item)))
+        if len(value) > _LONG and all(type(item) is str for item in value):
+            node = {"kind": "strings", "text": self._strings(list(value), path)}
+            return {"kind": kind, "items": node}
+        items = [self.encode(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value)]
+        return items if kind == "list" else {"kind": kind, "items": items}
+
+    def _dict(self, value: dict[Any, Any], path: str, depth: int) -> Node:
+        keys: list[Any] = list(value)
+        values: Any = list(value.values())
+        small = range(-(2**62), 2**62)
+        if len(value) > _LONG and all(type(v) is int and v in small for v in values):
+            values = np.array(values, dtype=np.int64)
+        return {
+            "kind": "dict",
+            "keys": self.encode(keys, f"{path} (keys)", depth + 1),
+            "values": self.encode(values, f"{path} (values)", depth + 1),
+        }
+
+    def _array(self, array: Array, path: str, depth: int) -> Node:
+        if isinstance(array, np.ma.MaskedArray):
+            return self._refuse(array, path)
+        if id(array) in self._names:
+            return self._names[id(array)][1]
+        node = self._new_array(array, path)
+        self._names[id(array)] = (array, node)
+        return node
+
+    def _new_array(self, array: Array, path: str) -> Node:
+        if array.dtype.kind == "O":
+            if not all(type(item) is str for item in array.flat):
+                raise _refusal(path, "is an array of Python objects", "use numbers or strings")
+            text = self._strings(array.ravel().tolist(), path)
+            return {"kind": "object_array", "text": text, "shape": list(array.shape)}
+        if array.dtype.kind == "U":
+            width = max(array.dtype.itemsize // 4, 1)
+            raw = np.ascontiguousarray(array, f"<U{width}").reshape(-1).view(np.uint32)
+            name = self._tensor(raw.reshape(array.size, width), path)
+            return {"kind": "unicode_array", "tensor": name, "shape": list(array.shape)}
+        is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+        name = self._tensor(array.T if is_fortran else array, path)
+        return {"kind": "array", "tensor": name, **({"order": "F"} if is_fortran else {})}
+
+    def _tensor(self, array: Array, path: str) -> str:
+        little = array.dtype.newbyteorder("<")
+        if little not in _STORABLE:
+            raise _refusal(path, f"is an array of type {array.dtype}", "use numbers or strings")
+        name = str(len(self.tensors))
+        stored = np.asarray(array, dtype=little, order="C")
+        self.tensors[name] = stored
+        return name
+
+    def _strings(self, strings: list[str], path: str) -> Node:
+        raw = [text.encode("utf-8", "surrogatepass") for text in strings]
+        lengths = np.array([len(text) for text in raw], dtype=np.uint32)
+        blob = np.frombuffer(b"".join(raw), dtype=np.uint8)
+        return {"blob": self._tensor(blob, path), "lengths": self._tensor(lengths, path)}
+
+    def _sparse(self, matrix: Any, path: str, depth: int) -> Node:
+        parts = {
+            part: self._array(getattr(matrix, part), f"{path}.{part}", depth)
+            for part in ("data", "indices", "indptr")
+        }
+        shape = [int(side) for side in matrix.shape]
+        return {"kind": "sparse", "class": type(matrix).__name__, "shape": shape, **parts}
+
+    def _random(self, value: Any, path: str, depth: int) -> Node:
+        is_generator = isinstance(value, np.random.Generator)
+        state = value.bit_generator.state if is_generator else value.get_state(legacy=False)
+        if state["bit_generator"] not in BIT_GENERATORS:
+            return self._refuse(value, path)
+        kind = "generator" if is_generator else "random_state"
+        return {"kind": kind, "state": self.encode(state, path, depth + 1)}
+
+    def _dtype_name(self, dtype: np.dtype, path: str) -> str:
+        if dtype.newbyteorder("<") not in _STORABLE:
+            raise _refusal(path, f"is the type {dtype}", "use a plain number type")
+        return dtype.name
+
+    def _refuse(self, value: Any, path: str) -> Node:
+        if callable(value) and not isinstance(value, type) and not hasattr(value, "get_params"):
+            raise _refusal(path, "is a function", "use a named option in its place")
+        cls = f"{type(value).__module__}.{type(value).__qualname__}"
+        advice = "use a learner of labelrank or a listed scikit-learn one"
+        if type(value).__name__ in ("KDTree", "BallTree"):
+            advice = "use algorithm='brute'"
+        raise _refusal(path, f"is a {cls}", f"{advice}, or register its class")
+
+
+def _refusal(path: str, what: str, advice: str) -> ModelFileError:
+    return ModelFileError(f"cannot save the model: {path} {what}, which is never stored; {advice}")

@@ -1,0 +1,202 @@
+"""The whole model: texts or features in, ranked label names out."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+
+from labelrank import (
+    BinaryRelevancePerceptron,
+    MulticlassMultilabelPerceptron,
+    Tagger,
+    __version__,
+    tagger,
+)
+from labelrank.errors import InputError
+from labelrank.text import TextVectorizer
+
+WORDS = {"grain": "wheat rye barley", "oil": "crude barrel tanker", "trade": "export tariff duty"}
+NAMES = sorted(WORDS)
+
+
+def documents(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    lists = [list(rng.choice(NAMES, size=rng.integers(1, 3), replace=False)) for _ in range(n)]
+    lists = [[str(label) for label in labels] for labels in lists]
+    texts = [" ".join(WORDS[label] for label in labels) + " report" for labels in lists]
+    return texts, lists
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return Tagger().fit(*documents(), name="toy")
+
+
+def test_learns_labels_that_words_give_away(fitted):
+    texts, lists = documents(seed=1)
+    assert [sorted(labels) for labels in fitted.predict(texts)] == [sorted(x) for x in lists]
+    assert fitted.score(texts, lists) == 1.0
+
+
+def test_ranking_has_all_labels_and_begins_with_the_set(fitted):
+    texts, _ = documents(seed=1)
+    scores = fitted.decision_function(texts)
+    for row, ranked, labels in zip(scores, fitted.rank(texts), fitted.predict(texts), strict=True):
+        assert sorted(label for label, _, _ in ranked) == fitted.label_names_ == NAMES
+        assert [r.label for r in ranked if r.in_set] == [r.label for r in ranked[: len(labels)]]
+        assert [r.label for r in ranked[: len(labels)]] == labels
+        assert [r.score for r in ranked] == sorted(row.tolist(), reverse=True)
+    assert all(len(ranked) == 2 for ranked in fitted.rank(texts, top=2))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        MulticlassMultilabelPerceptron(random_state=0),
+        OneVsRestClassifier(LogisticRegression(C=100)),
+        RandomForestClassifier(n_estimators=10, random_state=0),
+    ],
+)
+def test_other_learners_answer_in_the_same_form(learner):
+    model = Tagger(learner).fit(*documents())
+    ranked = model.rank(["wheat rye barley"], top=1)[0][0]
+    assert ranked.label == "grain"
+    assert ranked.in_set
+    assert model.predict(["wheat rye barley"])[0][0] == "grain"
+    assert model.decision_function(["wheat", "crude"]).shape == (2, 3)
+
+
+def test_answers_do_not_depend_on_the_size_of_batches(fitted, monkeypatch):
+    texts, _ = documents(seed=2)
+    whole = fitted.rank(texts), fitted.predict(texts)
+    monkeypatch.setattr(tagger, "_SCORES_AT_ONCE", 7)
+    assert (fitted.rank(texts), fitted.predict(texts)) == whole
+    assert fitted.predict([]) == fitted.rank([]) == []
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_matrix])
+def test_feature_matrices_need_no_vectoriser(form):
+    texts, lists = documents()
+    dense = TextVectorizer().fit_transform(texts).toarray()
+    by_text, by_matrix = Tagger().fit(texts, lists), Tagger().fit(form(dense), lists)
+    assert by_matrix.vectorizer_ is None
+    assert by_matrix.predict(form(dense)) == by_text.predict(texts)
+    assert by_matrix.get_feature_names_out()[0] == "x0"
+    assert "wheat" in by_text.get_feature_names_out()
+
+
+def test_relevance_matrix_equals_label_lists():
+    texts, lists = documents()
+    by_lists = Tagger().fit(texts, lists)
+    Y = by_lists.relevance(lists)
+    for matrix in (Y, Y.toarray()):
+        by_matrix = Tagger().fit(texts, matrix, label_names=NAMES)
+        assert by_matrix.rank(texts) == by_lists.rank(texts)
+    assert Tagger().fit(texts, Y).label_names_ == ["0", "1", "2"]
+
+
+def test_ordered_lists_become_grades():
+    texts, _ = documents(2)
+    model = Tagger(ordered=True).fit(texts, [["b", "a"], ["c"]])
+    assert model.relevance([["c", "a", "b"]]).toarray().tolist() == [[2, 1, 3]]
+
+
+def test_corrections_change_the_answer():
+    texts, lists = documents()
+    model = Tagger(BinaryRelevancePerceptron(margin=1.0, random_state=0)).fit(texts, lists)
+    assert model.predict(["wheat rye barley"]) == [["grain"]]
+    model.partial_fit(["wheat rye barley"] * 10, [["oil"]] * 10)
+    assert model.predict(["wheat rye barley"]) == [["oil"]]
+    assert model.summary_["n_documents"] == len(texts) + 10
+
+
+def test_pieces_of_a_stream_equal_the_whole():
+    texts, lists = documents()
+    learner = BinaryRelevancePerceptron(averaging="averaged")
+    whole = Tagger(learner, representation="hashing", max_terms=256)
+    pieces = clone(whole)
+    whole.partial_fit(texts, lists, label_names=NAMES)
+    for start in range(0, len(texts), 7):
+        part = slice(start, start + 7)
+        pieces.partial_fit(texts[part], lists[part], label_names=NAMES)
+    np.testing.assert_array_equal(pieces.decision_function(texts), whole.decision_function(texts))
+
+
+def test_new_labels_are_refused_ignored_or_added():
+    texts, lists = documents()
+    more = ["bronze copper zinc"] * 30, [["metal"]] * 30
+    model = Tagger(representation="hashing").fit(texts, lists)
+    with pytest.raises(InputError, match="metal"):
+        model.partial_fit(*more)
+    model.set_params(new_labels="ignore")
+    with pytest.warns(UserWarning, match="metal"):
+        model.partial_fit(*more)
+    assert model.label_names_ == NAMES
+    model.set_params(new_labels="add").partial_fit(*more)
+    assert model.label_names_ == [*NAMES, "metal"]
+    assert model.predict(["copper"]) == [["metal"]]
+    assert model.predict(["wheat rye barley report"]) == [["grain"]]
+
+
+def test_summary_says_what_the_model_is(fitted):
+    summary = fitted.summary_
+    assert (summary["data"], summary["n_documents"], summary["n_labels"]) == ("toy", 60, 3)
+    assert summary["n_features"] == len(fitted.get_feature_names_out())
+    assert summary["learner"] == "BinaryRelevancePerceptron"
+    assert summary["representation"] == "tfidf"
+    assert summary["labelrank"] == __version__
+    assert summary["seconds"] >= 0
+
+
+def test_why_hands_names_to_the_learner_as_indices():
+    class Explaining(BinaryRelevancePerceptron):
+        def why(self, x, label, over=None):
+            return x.shape, label, over
+
+    model = Tagger(Explaining()).fit(*documents())
+    width = len(model.get_feature_names_out())
+    assert model.why("wheat", "oil") == ((1, width), 1, None)
+    assert model.why("wheat", "oil", over="trade") == ((1, width), 1, 2)
+    with pytest.raises(InputError, match="unknown label 'gold'"):
+        model.why("wheat", "gold")
+
+
+def test_fit_forgets_and_does_not_touch_its_parameters():
+    learner = BinaryRelevancePerceptron(random_state=0)
+    model = Tagger(learner).fit(*documents())
+    assert not hasattr(learner, "classes_")
+    model.fit(["red blue", "green"], [["x"], ["y"]])
+    assert model.label_names_ == ["x", "y"]
+    assert model.summary_["n_documents"] == 2
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda m: m.fit(["one text"], [["a"], ["b"]]), "1 documents but labels of 2"),
+        (lambda m: m.fit("text", [["a"]]), "wrap it"),
+        (lambda m: m.fit(["text here"], ["label"]), "wrap it"),
+        (lambda m: m.fit(["text here"], np.ones((1, 2)), label_names=["a"]), "name each once"),
+        (lambda m: m.fit(*documents()).predict(np.ones((1, 2))), "a list of texts"),
+        (lambda m: m.fit(np.eye(2), [["a"], ["b"]]).predict(["x"]), "a feature matrix"),
+        (lambda m: m.set_params(new_labels="maybe").fit(*documents()), "new_labels='maybe'"),
+        (lambda m: m.fit(*documents()).why("wheat", "oil"), "cannot explain"),
+        (
+            lambda m: m.set_params(learner=LogisticRegression()).partial_fit(*documents()),
+            "cannot learn in pieces",
+        ),
+    ],
+)
+def test_wrong_use_is_explained(action, message, monkeypatch):
+    monkeypatch.delattr(BinaryRelevancePerceptron, "why", raising=False)
+    with pytest.raises(InputError, match=message):
+        action(Tagger())
+
+
+def test_unfitted_tagger_says_so():
+    with pytest.raises(NotFittedError):
+        Tagger().predict(["text"])
