@@ -8,6 +8,10 @@ import labelrank
 LEARNERS = [
     labelrank.BinaryRelevancePerceptron(epochs=5, averaging="averaged", random_state=0),
     labelrank.MulticlassMultilabelPerceptron(epochs=5, averaging="averaged", random_state=0),
+    labelrank.ThresholdedRanker(
+        labelrank.MulticlassMultilabelPerceptron(epochs=5, averaging="averaged", random_state=0),
+        random_state=0,
+    ),
 ]
 
 

@@ -15,6 +15,7 @@ from labelrank.errors import InputError
 from labelrank.kernels.linear import MMP, SEPARATE
 from labelrank.learners import linear
 from labelrank.learners.base import IncrementalRanker
+from labelrank.learners.parameters import check_at_least, check_choice
 from labelrank.learners.progress import track
 from labelrank.rows import Rows, as_rows
 
@@ -147,7 +148,7 @@ class BinaryRelevancePerceptron(LinearPerceptron):
     >>> from labelrank import BinaryRelevancePerceptron
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> Y = np.array([[1, 0], [0, 1], [1, 1]])
-    >>> learner = BinaryRelevancePerceptron(epochs=5, random_state=0).fit(X, Y)
+    >>> learner = BinaryRelevancePerceptron(epochs=5, margin=0.5, random_state=0).fit(X, Y)
     >>> learner.predict(X)
     array([[1, 0],
            [0, 1],
@@ -270,15 +271,3 @@ class MulticlassMultilabelPerceptron(LinearPerceptron):
             penalty=PENALTIES.index(self.penalty),
             seed=self._seed,
         )
-
-
-def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """Refuse a parameter that is not one of the choices."""
-    if value not in choices:
-        raise InputError(f"got {name}={value!r}; use one of {', '.join(map(repr, choices))}")
-
-
-def check_at_least(name: str, value: Any, least: float) -> None:
-    """Refuse a parameter that is not a number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or value < least:
-        raise InputError(f"got {name}={value!r}; give a number of at least {least:g}")
