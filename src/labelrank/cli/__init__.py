@@ -1,1 +1,80 @@
-"""placeholder"""
+"""The command line: one module a command, imported when that command is called.
+
+A command `name` is the function `name` of `cli/name.py`; adding one is adding its name to
+`COMMANDS`. Its module imports what is heavy inside the function: `labelrank --help` reads
+all of them.
+"""
+
+import importlib
+import sys
+import warnings
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from labelrank.cli.errors import explained
+
+COMMANDS = (
+    "demo", "learners", "datasets", "fit", "predict", "evaluate", "convert", "reproduce",
+)  # fmt: skip
+
+
+class _OnDemand(TyperGroup):
+    """Finds a command by importing its module."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        if cmd_name not in self.commands:
+            module = importlib.import_module(f"{__name__}.{cmd_name}")
+            self.commands[cmd_name] = _command(cmd_name, getattr(module, cmd_name))
+        return self.commands[cmd_name]
+
+
+def _command(name: str, function: Any) -> Any:
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(name)(explained(function))
+    return typer.main.get_command(single)
+
+
+app = typer.Typer(
+    cls=_OnDemand, add_completion=False, rich_markup_mode=None, no_args_is_help=True,
+    pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
+
+
+@app.callback(invoke_without_command=True)
+def _labelrank(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+) -> None:
+    """Multi-label classification and label ranking by learning preferences."""
+    if version:
+        from labelrank import __version__
+
+        typer.echo(f"labelrank {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        _speak_utf8(stream)
+    warnings.showwarning = _warn  # type: ignore[assignment]
+    app(prog_name="labelrank")
+
+
+def _speak_utf8(stream: Any) -> None:
+    """Names and texts are written whatever the locale says; what cannot be is replaced."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(
+            encoding=None if stream.isatty() else "utf-8",
+            errors="replace",
+        )
+
+
+def _warn(message: Warning | str, *_: Any) -> None:
+    sys.stderr.write(f"labelrank: warning: {message}\n")

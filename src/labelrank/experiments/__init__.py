@@ -122,7 +122,7 @@ def published(name: str) -> list[dict[str, Any]]:
     source = resources.files(__name__) / "published" / f"{name}.csv"
     if not source.is_file():
         raise MissingError(f"got table {name!r}; the published tables are {', '.join(_tables())}")
-    with source.open(encoding="utf-8", newline="") as lines:
+    with source.open(encoding="utf-8") as lines:
         return [{key: _value(cell) for key, cell in row.items()} for row in csv.DictReader(lines)]
 
 

@@ -1,0 +1,59 @@
+"""Where every mistake of a command becomes one sentence and an exit code.
+
+2: the input, a file or an option is at fault. 130: interrupted. 141: nobody reads the
+output any more. Anything else is a defect of labelrank, and its traceback is wanted.
+"""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import typer
+
+from labelrank.errors import LabelrankError
+
+WRONG_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+
+
+def explained(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command, with its errors turned into sentences on standard error."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **options: Any) -> None:
+        try:
+            command(*args, **options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _leave_quietly()
+        except KeyboardInterrupt:
+            _stop("interrupted", INTERRUPTED)
+        except MemoryError:
+            _stop("out of memory; give fewer instances, features or labels", WRONG_INPUT)
+        except OSError as error:
+            _stop(_of_system(error), WRONG_INPUT)
+        except (LabelrankError, ValueError) as error:
+            _stop(_one_line(error), WRONG_INPUT)
+
+    return run
+
+
+def _stop(sentence: str, code: int) -> NoReturn:
+    typer.echo(f"labelrank: {sentence}", err=True)
+    raise typer.Exit(code)
+
+
+def _leave_quietly() -> NoReturn:
+    """Point standard output nowhere, so that Python's last flush does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise typer.Exit(BROKEN_PIPE)
+
+
+def _of_system(error: OSError) -> str:
+    reason = (error.strerror or str(error)).lower()
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

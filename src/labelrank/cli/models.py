@@ -1,0 +1,189 @@
+"""Models as commands use them: made from options, loaded, and put to data."""
+
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from labelrank.errors import InputError, ModelFileError
+
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+def settings(pairs: list[str]) -> dict[str, Any]:
+    """`key=value` options as typed values: numbers, true, false, none, JSON, else text.
+
+    >>> settings(["epochs=3", "averaging=averaged", "shuffle=false"])
+    {'epochs': 3, 'averaging': 'averaged', 'shuffle': False}
+    """
+    found = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"got --set {pair}; write --set NAME=VALUE")
+        found[key.strip()] = typed(value.strip())
+    return found
+
+
+def typed(value: str) -> Any:
+    """The value a person means by this text.
+
+    >>> typed("3"), typed("0.5"), typed("None"), typed("[1, 2]"), typed("pa")
+    (3, 0.5, None, [1, 2], 'pa')
+    """
+    if value.lower() in _WORDS:
+        return _WORDS[value.lower()]
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def make_learner(
+    name: str, chosen: dict[str, Any], *, threshold: str | None, seed: int, jobs: int | None,
+    quiet: bool = True,
+) -> Any:  # fmt: skip
+    """The learner of the catalog with its settings, seeded, cut as asked."""
+    from labelrank import catalog
+
+    learner = catalog.make(name, **chosen)
+    known = learner.get_params(deep=False)
+    shared = {"random_state": seed, "n_jobs": jobs, "verbose": int(_watched(quiet))}
+    learner.set_params(**{key: shared[key] for key in shared if key in known and key not in chosen})
+    return learner if threshold is None else _cut(learner, typed(threshold))
+
+
+def _watched(quiet: bool) -> bool:
+    return not quiet and sys.stderr.isatty()
+
+
+def _cut(learner: Any, threshold: Any) -> Any:
+    from labelrank import ThresholdedRanker
+
+    if threshold in ("tuned", "cardinality"):
+        return ThresholdedRanker(learner, strategy=threshold)
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
+        raise InputError(f"got --threshold {threshold}; use a number, 'cardinality' or 'tuned'")
+    return ThresholdedRanker(learner, strategy="fixed", threshold=threshold)
+
+
+def load_tagger(path: Path) -> Any:
+    """The tagger in a model file."""
+    from labelrank import persistence
+    from labelrank.tagger import Tagger
+
+    model = persistence.load(path)
+    if not isinstance(model, Tagger):
+        raise ModelFileError(
+            f"{path} holds a {type(model).__name__}; give a model that labelrank fit has made"
+        )
+    return model
+
+
+def documents_of(dataset: Any, tagger: Any) -> Any:
+    """Texts or features of the data, whichever the model was trained on."""
+    if tagger.vectorizer_ is not None:
+        if dataset.texts is None:
+            raise InputError(f"{dataset.name} has no text, but the model was trained on texts")
+        return dataset.texts
+    if dataset.X is None:
+        raise InputError(f"{dataset.name} is text, but the model was trained on feature matrices")
+    return _as_wide_as(dataset.X, tagger.learner_.n_features_in_)
+
+
+def _as_wide_as(X: Any, n_features: int) -> Any:
+    """Sparse formats do not say how many features there are: missing last ones are zero."""
+    import scipy.sparse as sp
+
+    missing = n_features - X.shape[1]
+    if missing <= 0 or not sp.issparse(X):
+        return X
+    return sp.csr_array(sp.hstack([X, sp.csr_array((X.shape[0], missing))], format="csr"))
+
+
+def relevance_of(dataset: Any, tagger: Any) -> Any:
+    """Relevance of the data in the columns of the model; labels it does not know are left out."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    column = {str(name): k for k, name in enumerate(tagger.label_names_)}
+    known = [k for k, name in enumerate(dataset.label_names) if str(name) in column]
+    if not known:
+        raise InputError(f"{dataset.name} has no label that the model knows; give labelled data")
+    if len(known) < dataset.n_labels:
+        strange = [name for name in dataset.label_names if str(name) not in column]
+        warnings.warn(
+            f"{len(strange)} label(s) the model does not know are left out: "
+            + ", ".join(map(str, strange[:5])),
+            stacklevel=2,
+        )
+    place = np.array([column[str(dataset.label_names[k])] for k in known])
+    shape = (len(known), len(column))
+    moved = sp.csr_array((np.ones(len(known)), (np.arange(len(known)), place)), shape=shape)
+    return sp.csr_array(sp.csr_array(dataset.Y)[:, known] @ moved)
+
+
+def fitted(learner: Any, dataset: Any, representation: str, max_terms: int | None) -> Any:
+    """A tagger that has learned the data set."""
+    from labelrank.tagger import Tagger
+
+    if not dataset.label_names:
+        raise InputError(f"{dataset.name} has no labels; name their column by --label-column")
+    tagger = Tagger(learner, representation=representation, max_terms=max_terms)
+    documents = dataset.X if dataset.texts is None else dataset.texts
+    return tagger.fit(documents, dataset.Y, label_names=dataset.label_names, name=dataset.name)
+
+
+def results(tagger: Any, dataset: Any, examples: int = 3) -> Any:
+    """Everything that is measured of a model on labelled data, and a few documents."""
+    from labelrank import report
+
+    documents = documents_of(dataset, tagger)
+    Y = relevance_of(dataset, tagger)
+    scores = tagger.decision_function(documents)
+    members = (tagger.relevance(tagger.predict(documents)) > 0).toarray()
+    return report.gather(
+        f"{dataset.name} tagged by {type(tagger.learner_).__name__}",
+        facts(tagger, dataset),
+        Y,
+        scores,
+        label_names=tagger.label_names_,
+        members=members,
+        threshold=0.0 if (members == (scores > 0)).all() else None,
+        documents=_examples(dataset, tagger, Y, scores, members, examples),
+    )
+
+
+def facts(tagger: Any, dataset: Any) -> dict[str, str]:
+    """What stands at the head of a page."""
+    told = tagger.summary_
+    return {
+        "training documents": f"{told['n_documents']:,}",
+        "test documents": f"{dataset.n_instances:,}",
+        "labels": f"{told['n_labels']:,}",
+        "features": f"{told['n_features']:,}",
+        "representation": told["representation"],
+        "seconds to train": f"{told['seconds']:.2f}",
+    }
+
+
+def _examples(
+    dataset: Any, tagger: Any, Y: Any, scores: Any, members: Any, count: int
+) -> list[Any]:
+    """Documents spread over the data: the first of each of `count` equal stretches."""
+    from labelrank import report
+
+    if dataset.texts is None:
+        return []
+    rows = range(0, dataset.n_instances, max(dataset.n_instances // count, 1))
+    return [
+        report.Document(
+            name=dataset.ids[i] if dataset.ids else f"document {i + 1}",
+            text=dataset.texts[i],
+            ranked=report.ranked_labels(
+                scores[i], members[i], Y[[i]].toarray()[0] > 0, tagger.label_names_
+            ),
+        )
+        for i in list(rows)[:count]
+    ]

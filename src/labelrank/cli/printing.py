@@ -1,0 +1,100 @@
+"""What commands print: tables for people on standard output, progress on standard error."""
+
+import json
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+
+def console() -> Any:
+    """A console as wide as the terminal, or wide enough for any table in a pipe."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else 160
+    return Console(width=width, markup=False, highlight=False, emoji=False)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table; columns of numbers stand to the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = [list(row) for row in rows]
+    if title:
+        typer.echo(title)
+    drawn = Table(box=box.SIMPLE_HEAD, show_header=any(columns))
+    for k, column in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[k], int | float | None) for row in rows)
+        drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(number(cell)) for cell in row))
+    console().print(drawn)
+
+
+def number(cell: Any) -> str:
+    """A cell as text: floats to four places, nothing for None.
+
+    >>> number(0.123456), number(None), number("a")
+    ('0.1235', '', 'a')
+    """
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return f"{cell:.4f}" if isinstance(cell, float) else str(cell)
+
+
+def criteria_table(title: str, criteria: Mapping[str, float]) -> None:
+    """Print criteria with an arrow to the better side."""
+    from labelrank.report import arrow, words
+
+    rows = [(words(name), arrow(name), value) for name, value in criteria.items()]
+    table(title, ("criterion", "better", "value"), rows)
+
+
+def shortened(text: str, width: int) -> str:
+    """The start of a text on one line.
+
+    >>> shortened("one two\\nthree four", 12)
+    'one two …'
+    """
+    return textwrap.shorten(text, width, placeholder=" …")
+
+
+def as_json(value: Any) -> None:
+    """Print one JSON value on one line."""
+    typer.echo(json.dumps(value, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of numpy as Python's own."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def say(sentence: str, quiet: bool = False) -> None:
+    """A remark for the person at the terminal, kept away from the output."""
+    if not quiet:
+        typer.echo(sentence, err=True)
+
+
+@contextmanager
+def progress(doing: str, quiet: bool = False) -> Iterator[Any]:
+    """A bar on standard error while the block runs, if a person looks at it.
+
+    The block gets `advance(done, total)`; without a call the bar only shows the time.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(doing, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,104 @@
+"""DATA as commands take it, a name, a path or "-", with the options of reading it."""
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from labelrank.errors import InputError, MissingError
+
+PARTS = ("train", "validation", "test", "all")
+
+_Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="Name of a data set, path of a file, or - for stdin.")
+]
+_Part = Annotated[str | None, typer.Option(help=f"Part of DATA to use: {', '.join(PARTS)}.")]
+_Format = Annotated[
+    str | None, typer.Option(help="Format of DATA; by default told from name and content.")
+]
+_TextColumn = Annotated[str | None, typer.Option(help="Column or JSON key of the text.")]
+_LabelColumn = Annotated[str | None, typer.Option(help="Column or JSON key of the labels.")]
+_LabelDelimiter = Annotated[str | None, typer.Option(help="What separates labels in a cell.")]
+_Labels = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Number of labels: the last N columns.")
+]
+_LabelsFirst = Annotated[bool, typer.Option("--labels-first", help="The first N columns instead.")]
+Folder = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="FOLDER", help="Where named data sets lie (LABELRANK_DATA)."),
+]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which data, and how to read it: each field is an argument or option of the command."""
+
+    data: _Data
+    part: _Part = None
+    format: _Format = None
+    text_column: _TextColumn = None
+    label_column: _LabelColumn = None
+    label_delimiter: _LabelDelimiter = None
+    labels: _Labels = None
+    labels_first: _LabelsFirst = False
+    folder: Folder = None
+
+    def read(self, usual: str) -> Any:
+        """The part asked for; by default the usual one if the data has parts, else all."""
+        from labelrank import datasets
+
+        use_folder(self.folder)
+        if self.part is not None and self.part not in PARTS:
+            raise InputError(f"got --part {self.part}; use one of {', '.join(PARTS)}")
+        whole = datasets.load(self.data, **self._options())
+        wanted = self.part or usual
+        if wanted == "all":
+            return whole
+        found = getattr(whole, wanted)
+        if found is None and self.part is not None:
+            raise MissingError(f"{whole.name} has no {wanted} part; use --part all")
+        return whole if found is None else found
+
+    def _options(self) -> dict[str, Any]:
+        names = ("format", "text_column", "label_column", "label_delimiter")
+        found: dict[str, Any] = {name: getattr(self, name) for name in names}
+        found["n_labels"] = self.labels
+        found["labels_at"] = "first" if self.labels_first else None
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def reads(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the fields of `Source` as options in place of its parameter `source`."""
+    fields = inspect.signature(Source).parameters
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        source = Source(**{name: given.pop(name) for name in fields})
+        command(source=source, **given)
+
+    merged = [p.replace(kind=p.KEYWORD_ONLY) for p in _in_place(command, fields)]
+    run.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in merged}
+    return run
+
+
+def _in_place(command: Callable[..., None], fields: Any) -> Iterator[inspect.Parameter]:
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name == "source":
+            yield from fields.values()
+        else:
+            yield parameter
+
+
+def use_folder(folder: Path | None) -> None:
+    """Look for named data sets in this folder."""
+    if folder is None:
+        return
+    if not folder.is_dir():
+        raise MissingError(f"{folder} is not a folder; give the folder that holds the data sets")
+    os.environ["LABELRANK_DATA"] = str(folder)
