@@ -1,1 +1,32 @@
-"""placeholder"""
+"""Data sets: load by name or path, save, describe, fetch, and make synthetic ones."""
+
+import importlib
+from typing import Any
+
+_HOME = {
+    "Dataset": "dataset",
+    "Limits": "limits",
+    "addresses": "fetching",
+    "as_text": "description",
+    "describe": "description",
+    "fetch": "fetching",
+    "info": "named",
+    "load": "named",
+    "make_chain": "makers",
+    "make_linear_preferences": "makers",
+    "make_rcv1_like": "makers",
+    "names": "named",
+    "save": "named",
+}
+
+__all__ = [*_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

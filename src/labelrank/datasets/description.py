@@ -19,7 +19,7 @@ def describe(dataset: Dataset) -> dict[str, Any]:
     `mean_imbalance` and `max_imbalance` (IRLbl: count of the most frequent label over that of a
     label; labels never relevant are counted apart), `unlabelled_instances`, `graded` (share of
     the relevant entries whose grade is not 1), `unknown` (share of all entries).
-    For multi-dimensional targets: the number of `classes` of each target instead.
+    For multi-dimensional targets: the number of `classes` of each target, distinct target vectors.
 
     Examples
     --------
@@ -80,6 +80,7 @@ def _targets(dataset: Dataset) -> dict[str, Any]:
         },
         "distinct_target_vectors": len(vectors),
         "most_common_target_vector": max(vectors.values(), default=0) / max(len(Y), 1),
+        "unknown": float(np.isnan(Y).mean()) if Y.size else 0.0,
     }
 
 

@@ -1,0 +1,172 @@
+"""`load` and `save`: a data set by its name or its path."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import os
+from pathlib import Path
+from typing import Any
+
+from labelrank.datasets import formats
+from labelrank.datasets.dataset import PARTS, Dataset
+from labelrank.datasets.fetching import addresses
+from labelrank.datasets.folders import Folders
+from labelrank.datasets.limits import Limits
+from labelrank.datasets.registry import REGISTRY, Entry
+from labelrank.errors import InputError, MissingError
+
+
+def names() -> list[str]:
+    """Names of all data sets `load` knows.
+
+    Examples
+    --------
+    >>> "yeast" in names()
+    True
+    """
+    return list(REGISTRY)
+
+
+def info(name: str) -> dict[str, Any]:
+    """Task, format, origin, terms, public addresses and options of a named set.
+
+    Examples
+    --------
+    >>> info("emotions")["task"]
+    'multi-label'
+    """
+    entry = _entry(name)
+    return {
+        "name": entry.name,
+        "task": entry.task,
+        "format": entry.format,
+        "origin": entry.origin,
+        "terms": entry.terms,
+        "addresses": [source.url for source in addresses().get(entry.name, ())],
+        "options": sorted(_options(entry)),
+    }
+
+
+def load(
+    path_or_name: str | os.PathLike[str],
+    split: str | None = None,
+    data: str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
+    **options: Any,
+) -> Dataset:
+    """A data set in memory, with its official parts where it has them.
+
+    Parameters
+    ----------
+    path_or_name : str or path
+        A name of `names()`, in any case, else the path of a data file, or "-" for standard
+        input. A file that has the name of a set is meant by "./name".
+    split : str or None
+        "train", "validation" or "test" for that part alone; the name of a published split
+        where there are several (Reuters-21578: "ModApte", "ModLewis"); None for the whole.
+    data : path or None
+        Folder of the named sets; None is `LABELRANK_DATA`. Fetched sets are found without it.
+    limits : Limits or None
+        The most rows, features, labels and bytes to accept.
+    **options
+        Those of the set (`info(name)["options"]`) or of the file format.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> sample = load("debtags-sample")
+    >>> sample.n_instances, sample.n_labels, sample.train.n_instances, sample.test.n_instances
+    (5000, 95, 3804, 1196)
+    >>> sample.texts[0].splitlines()[0]
+    'Real-time strategy game of ancient warfare'
+    """
+    given = os.fspath(path_or_name)
+    is_name = isinstance(path_or_name, str) and given.lower() in REGISTRY
+    if split is not None and split not in PARTS:
+        options["split"] = split
+    if is_name:
+        dataset = _build(REGISTRY[given.lower()], data, limits, options)
+    elif given == "-" or _looks_like_a_path(given):
+        dataset = formats.read(path_or_name, limits=limits, **options)
+    else:
+        raise MissingError(_unknown(given))
+    return _part(dataset, split) if split in PARTS else dataset
+
+
+def save(dataset: Dataset, path: str | os.PathLike[str], format: str | None = None) -> None:
+    """Write a data set; the extension names the format and the compression.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(load("debtags-sample", split="test"), Path(folder) / "test.jsonl.gz")
+    ...     load(Path(folder) / "test.jsonl.gz").n_instances
+    1196
+    """
+    formats.write(dataset, path, format=format)
+
+
+def _looks_like_a_path(given: str) -> bool:
+    return os.path.exists(given) or Path(given).name != given or "." in given
+
+
+def _entry(name: str) -> Entry:
+    if name.lower() not in REGISTRY:
+        raise MissingError(_unknown(name))
+    return REGISTRY[name.lower()]
+
+
+def _unknown(name: str) -> str:
+    near = difflib.get_close_matches(name.lower(), REGISTRY, n=3, cutoff=0.5)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    return (
+        f"{name!r} is neither a data set nor a file; {meant}'labelrank datasets' lists the names; "
+        "the larger sets are read from the folder named by LABELRANK_DATA (or --data), or got "
+        "with 'labelrank datasets --fetch NAME'"
+    )
+
+
+def _builder(entry: Entry) -> Any:
+    module, function = entry.builder.split(":")
+    return getattr(importlib.import_module(f"labelrank.datasets.{module}"), function)
+
+
+def _options(entry: Entry) -> set[str]:
+    parameters = inspect.signature(_builder(entry)).parameters.values()
+    found = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    return found - set(entry.arguments)
+
+
+def _build(
+    entry: Entry,
+    data: str | os.PathLike[str] | None,
+    limits: Limits | None,
+    options: dict[str, Any],
+) -> Dataset:
+    for option in options:
+        if option not in _options(entry):
+            known = ", ".join(sorted(_options(entry))) or "none"
+            raise InputError(
+                f"got {option}={options[option]!r} for data set {entry.name!r}; its options are: "
+                f"{known} (and split='train', 'validation' or 'test' where it has such parts)"
+            )
+    folders = Folders(entry.name, data, limits)
+    return _builder(entry)(folders, **entry.arguments, **options)
+
+
+def _part(dataset: Dataset, split: str | None) -> Dataset:
+    found = dataset.parts.get(str(split))
+    if found is None:
+        there = ", ".join(dataset.parts) or "none"
+        raise MissingError(
+            f"data set {dataset.name!r} has no {split} part; its parts are: {there}; "
+            "load the whole and split it by evaluation.splits"
+        )
+    return found

@@ -1,0 +1,205 @@
+"""Which data sets have a name: what they are, where they come from, on which terms.
+
+Each entry points to the function that builds the set from its files (`module:function` and
+the arguments it needs), so that listing the names reads nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+_MULAN = "Mulan project (tsoumakas/mulan)"
+_MEKA = "MEKA project (Waikato/meka)"
+_MLDR = "mldr.datasets project (fcharte/mldr.datasets), first from MEKA"
+_UCI = "UCI repository"
+_RESEARCH = "for research; the rights in the data lie with their first authors"
+_CC_BY = "CC BY 4.0"
+
+
+class Entry(NamedTuple):
+    """A named data set: `task` and `format` in words, `builder` and its `arguments`."""
+
+    name: str
+    task: str
+    format: str
+    origin: str
+    terms: str
+    builder: str
+    arguments: dict[str, Any]
+
+
+def _mulan(
+    name: str, train: str = "", test: str = "", xml: str = "", origin: str = _MULAN
+) -> Entry:
+    files = {"train": train, "test": test} if train else {"": f"mulan/{name}.arff"}
+    arguments = {"files": files, "xml": xml or f"mulan/{name}.xml"}
+    return Entry(name, "multi-label", "Mulan ARFF", origin, _RESEARCH, "tables:mulan", arguments)
+
+
+def _mulan_split(name: str, stem: str = "", ending: str = "") -> Entry:
+    stem = stem or name
+    train, test = (f"mulan/{stem}-{part}{ending}.arff" for part in ("train", "test"))
+    return _mulan(name, train, test, f"mulan/{stem}.xml")
+
+
+def _meka(name: str, stem: str, task: str, terms: str) -> Entry:
+    arguments = {"file": f"meka/{stem}.arff"}
+    return Entry(name, task, "MEKA ARFF", _MEKA, terms, "tables:meka", arguments)
+
+
+def _targets(name: str, n_targets: int, task: str, terms: str) -> Entry:
+    arguments = {"file": f"multitarget/{name}.arff", "n_targets": n_targets}
+    builder = "tables:graded_targets" if task == "graded" else "tables:class_targets"
+    return Entry(name, task, "ARFF, targets last", _MULAN, terms, builder, arguments)
+
+
+def _yahoo(topic: str) -> Entry:
+    return Entry(
+        f"yahoo-{topic}",
+        "multi-label",
+        "numpy archive",
+        "web pages of Ueda and Saito in M.-L. Zhang's version",
+        _RESEARCH,
+        "tables:yahoo",
+        {"file": f"yahoo/yahoo_{topic}.npz"},
+    )
+
+
+def _distribution(stem: str) -> Entry:
+    return Entry(
+        stem.lower().replace("_", "-"),
+        "label distribution",
+        "MATLAB 5",
+        "X. Geng's label distribution sets and Emotion6, from PyLDL (SpriteMisaka/PyLDL)",
+        _RESEARCH,
+        "tables:distribution",
+        {"file": f"ldl/{stem}.mat"},
+    )
+
+
+def _ranking(stem: str, partial: bool) -> Entry:
+    folder = "partiallabelranking" if partial else "labelranking"
+    return Entry(
+        f"{'plr' if partial else 'lr'}-{stem}",
+        "partial label ranking" if partial else "label ranking",
+        "label ranking CSV",
+        "scikit-lr project (alfaro96/scikit-lr), sets of Cheng, Huehn and Huellermeier (2009)",
+        "for research (scikit-lr is MIT)",
+        "tables:ranking",
+        {"file": f"{folder}/{stem}.csv"},
+    )
+
+
+def _text(name: str, task: str, format: str, origin: str, terms: str, builder: str) -> Entry:
+    return Entry(name, task, format, origin, terms, f"corpora:{builder}", {})
+
+
+_YAHOO = (
+    *("arts", "business", "computers", "education", "entertainment"),
+    *("health", "reference", "science", "society"),
+)
+_DISTRIBUTIONS = (
+    *("SJAFFE", "SBU_3DFE", "Movie", "emotion6"),
+    *("Yeast_alpha", "Yeast_cold", "Yeast_spo"),
+)
+_RANKINGS = (
+    *("authorship", "bodyfat", "cold", "cpu", "diau", "dtt", "glass", "housing"),
+    *("iris", "pendigits", "segment", "spo", "stock", "vehicle", "vowel", "wisconsin"),
+)
+_PARTIAL_RANKINGS = ("ecoli", "glass", "iris", "libras", "vehicle", "vowel", "yeast")
+
+_ENTRIES = (
+    _text(
+        "debtags-sample",
+        "multi-label text",
+        "JSON lines, in the package",
+        "Debian 12 package metadata: 5,000 packages and 95 tags",
+        "licences of the packages; tags of the Debtags project",
+        "debtags_sample",
+    ),
+    *map(_mulan_split, ("emotions", "scene", "yeast", "enron", "medical", "genbase", "bibtex")),
+    _mulan_split("corel5k", "Corel5k", "-sparse"),
+    *map(_mulan_split, ("delicious", "tmc2007-500")),
+    _mulan("foodtruck"),
+    _mulan("slashdot", origin=_MLDR),
+    _mulan("ohsumed", origin=_MLDR),
+    _meka("music", "Music", "multi-label", _RESEARCH),
+    _meka("solar-flare", "solar_flare", "multi-dimensional", _CC_BY),
+    _meka("thyroid", "thyroid-L7", "multi-dimensional", _CC_BY),
+    _targets("edm", 2, "multi-dimensional", _RESEARCH),
+    _targets("sf1", 3, "multi-dimensional", _CC_BY),
+    _targets("sf2", 3, "multi-dimensional", _CC_BY),
+    _targets("wq", 14, "graded", _RESEARCH),
+    Entry("bridges", "multi-dimensional", "CSV", _UCI, _CC_BY, "tables:bridges", {}),
+    _text(
+        "reuters21578",
+        "multi-label text",
+        "Reuters-21578 SGML",
+        "Reuters-21578, distribution 1.0",
+        "for research only; copyright Reuters",
+        "reuters21578",
+    ),
+    Entry(
+        "rcv1v2",
+        "multi-label",
+        "multi-label LIBSVM",
+        "rcv1v2 topics subsets of Lewis, Yang, Rose and Li (2004), from mldr.datasets",
+        "for research only; copyright Reuters",
+        "tables:rcv1v2",
+        {},
+    ),
+    _text(
+        "eurlex-titles",
+        "multi-label text",
+        "JSON lines",
+        "EU legislative acts extracted from EUR-Lex by D. Toshkov, names from EuroVoc 4.3",
+        "free reuse with acknowledgement (Toshkov 2019; European Union)",
+        "eurlex_titles",
+    ),
+    *map(_yahoo, _YAHOO),
+    *map(_distribution, _DISTRIBUTIONS),
+    _text(
+        "affective-text",
+        "graded text",
+        "XML headlines and scores",
+        "SemEval-2007 task 14",
+        "freely available for research",
+        "affective_text",
+    ),
+    *(_ranking(stem, partial=False) for stem in _RANKINGS),
+    *(_ranking(stem, partial=True) for stem in _PARTIAL_RANKINGS),
+    _text(
+        "goemotions",
+        "multi-label text",
+        "TSV",
+        "GoEmotions (Google Research); Reddit comments, some of them offensive",
+        _CC_BY,
+        "goemotions",
+    ),
+    _text(
+        "pubmed-mesh",
+        "multi-label text",
+        "JSON lines",
+        "PubMed Multi Label Text Classification Dataset, a small random sample",
+        "abstracts: copyright of the publishers; MeSH: US National Library of Medicine",
+        "pubmed_mesh",
+    ),
+    _text(
+        "hallmarks",
+        "multi-label text",
+        "JSON lines",
+        "Hallmarks of Cancer corpus (sb895/Hallmarks-of-Cancer), gathered by document",
+        "GPL-3",
+        "hallmarks",
+    ),
+    _text(
+        "debtags",
+        "multi-label text",
+        "JSON lines",
+        "Debian 12 package metadata (main, amd64)",
+        "licences of the packages; tags of the Debtags project",
+        "debtags",
+    ),
+)
+
+REGISTRY = {entry.name: entry for entry in _ENTRIES}
