@@ -1,0 +1,227 @@
+"""The data part of an ARFF file as numbers: nominal values by position, missing ones as NaN."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from labelrank.datasets.arff_header import _QUOTED, Attribute, split_values, unquote
+from labelrank.datasets.limits import Limits
+from labelrank.datasets.pairs import Floats, csr, located, numbers_in, sparse_rows
+from labelrank.errors import FormatError
+
+_CELLS_AT_ONCE = 2_000_000
+_PAIR = re.compile(rf"\s*(\d+)\s+(?:({_QUOTED})\s*|([^,\s'\"][^,]*))(?:,|$)", re.DOTALL)
+_DATE_LETTERS = {
+    "yyyy": "%Y", "yy": "%y", "MM": "%m", "M": "%m", "dd": "%d", "d": "%d", "HH": "%H",
+    "H": "%H", "mm": "%M", "m": "%M", "ss": "%S", "s": "%S", "SSS": "%f", "S": "%f",
+    "a": "%p", "hh": "%I", "h": "%I", "EEE": "%a", "MMM": "%b", "Z": "%z", "%": "%%",
+}
+
+
+class Rows:
+    """Numbered data lines of one file, to be turned into numbers."""
+
+    def __init__(
+        self, lines: list[str], numbers: list[int], attributes: Sequence[Attribute], name: str
+    ) -> None:
+        self.lines, self.numbers, self.name = lines, numbers, name
+        self.attributes = attributes
+        self.strings = [k for k, a in enumerate(attributes) if a.kind == "string"]
+
+    def read(self, limits: Limits) -> tuple[Any, dict[int, list[str]]]:
+        """Matrix of numbers (dense, or CSR of a sparse file) and the texts of string columns."""
+        if any(line.startswith("{") for line in self.lines[:1]):
+            return self._sparse(limits)
+        return self._dense()
+
+    def fail(self, row: int, message: object) -> FormatError:
+        return FormatError(f"{self.name}, line {self.numbers[row]}: {message}")
+
+    def _dense(self) -> tuple[Floats, dict[int, list[str]]]:
+        width = len(self.attributes)
+        step = max(1, _CELLS_AT_ONCE // max(width, 1))
+        blocks: list[Floats] = []
+        texts: dict[int, list[str]] = {column: [] for column in self.strings}
+        for start in range(0, len(self.lines), step):
+            blocks.append(self._dense_block(start, min(start + step, len(self.lines)), texts))
+        return np.concatenate(blocks) if blocks else np.empty((0, width)), texts
+
+    def _dense_block(self, start: int, stop: int, texts: dict[int, list[str]]) -> Floats:
+        lines, width = self.lines[start:stop], len(self.attributes)
+        if all(a.kind == "numeric" for a in self.attributes):
+            try:
+                return _all_numeric(lines, width)
+            except ValueError:
+                pass
+        rows = located(lambda part: [_cells(line, width) for line in part], lines,
+                       self.numbers[start:stop], self.name)  # fmt: skip
+        table = np.empty((len(rows), width))
+        for column, (attribute, cells) in enumerate(zip(self.attributes, zip(*rows))):
+            if attribute.kind == "string":
+                texts[column].extend("" if cell is None else cell for cell in cells)
+                table[:, column] = 0
+            else:
+                table[:, column] = self._coded(attribute, cells, start)
+        return table
+
+    def _coded(self, attribute: Attribute, cells: Sequence[str | None], start: int) -> Any:
+        code = _coder(attribute)
+        try:
+            return [np.nan if cell is None else code(cell) for cell in cells]
+        except (ValueError, KeyError, OverflowError):
+            for row, cell in enumerate(cells):
+                _try(code, cell, attribute, lambda text, row=row: self.fail(start + row, text))
+            raise
+
+    def _sparse(self, limits: Limits) -> tuple[Any, dict[int, list[str]]]:
+        bodies = [self._body(row) for row in range(len(self.lines))]
+        width = len(self.attributes)
+        bulk = all(a.kind == "numeric" or a.is_identity for a in self.attributes)
+        if bulk and not any("'" in body or '"' in body for body in bodies):
+            allowed = np.array([len(a.values) or np.inf for a in self.attributes])
+            nominal = np.array([a.kind == "nominal" for a in self.attributes], bool)
+            known = [body.replace("?", "nan") for body in bodies]
+            parts = sparse_rows(known, self.numbers, self.name, limits, (" ", ","),
+                                lambda pairs: _check_pairs(pairs, nominal, allowed))  # fmt: skip
+            return csr(parts, width), {}
+        return self._sparse_by_token(bodies)
+
+    def _body(self, row: int) -> str:
+        line = self.lines[row]
+        if not line.startswith("{") or not line.endswith("}"):
+            raise self.fail(
+                row, "got something else where a sparse row '{index value, ...}' is wanted"
+            )
+        return line[1:-1].strip()
+
+    def _sparse_by_token(self, bodies: list[str]) -> tuple[Any, dict[int, list[str]]]:
+        coders = [_coder(a) for a in self.attributes]
+        texts = {column: [""] * len(bodies) for column in self.strings}
+        indptr, indices, data = [0], [], []
+        for row, body in enumerate(bodies):
+            seen: set[int] = set()
+            for column, cell in self._pairs(body, row):
+                if column in seen:
+                    raise self.fail(row, f"got index {column} twice; name each index once in a row")
+                seen.add(column)
+                if column in texts:
+                    texts[column][row] = cell or ""
+                    continue
+                attribute = self.attributes[column]
+                value = _try(
+                    coders[column], cell, attribute, lambda text, row=row: self.fail(row, text)
+                )
+                indices.append(column)
+                data.append(value)
+            indptr.append(len(indices))
+        parts = (np.array(indptr), np.array(indices, np.int64), np.array(data, np.float64))
+        return csr(parts, len(self.attributes)), texts
+
+    def _pairs(self, body: str, row: int) -> list[tuple[int, str | None]]:
+        pairs, position = [], 0
+        while position < len(body):
+            match = _PAIR.match(body, position)
+            if match is None or len(match[1]) > 10 or int(match[1]) >= len(self.attributes):
+                got = body[position : position + 40]
+                raise self.fail(
+                    row, f"got {got!r} where 'index value' is wanted, "
+                    f"index below {len(self.attributes)}"
+                )  # fmt: skip
+            bare = match[3] and match[3].rstrip()
+            cell = unquote(match[2]) if bare is None else None if bare == "?" else bare
+            pairs.append((int(match[1]), cell))
+            position = match.end()
+        return pairs
+
+
+def _all_numeric(lines: list[str], width: int) -> Floats:
+    if any(line.count(",") != width - 1 for line in lines):
+        raise ValueError("rows of unequal length")
+    text = ",".join(lines)
+    return numbers_in(text.replace("?", "nan"), ",", len(lines) * width).reshape(-1, width)
+
+
+def _cells(line: str, width: int) -> list[str | None]:
+    if "'" in line or '"' in line or "%" in line:
+        cells = split_values(_without_comment(line))
+    elif "," not in line and width > 1:
+        cells = [None if cell == "?" else cell for cell in line.split()]
+    else:
+        parts = line.replace(", ", ",").split(",") if " " in line else line.split(",")
+        cells = [None if part == "?" else part for part in parts]
+    if len(cells) != width:
+        raise ValueError(f"got {len(cells)} values, but {width} attributes are declared")
+    return cells
+
+
+_COMMENT = re.compile(rf"((?:{_QUOTED}|[^'\"%]|(?<!\s)%)*)\s%", re.DOTALL)
+
+
+def _without_comment(line: str) -> str:
+    match = _COMMENT.match(line) if "%" in line else None
+    return match[1] if match else line
+
+
+def _coder(attribute: Attribute) -> Callable[[str], float]:
+    if attribute.kind == "nominal":
+        codes = {value: code for code, value in enumerate(attribute.values)}
+        return lambda cell: codes[cell] if cell in codes else codes[cell.strip()]
+    if attribute.kind == "date":
+        pattern = _date_pattern(attribute.date_format)
+        return lambda cell: _seconds(cell.strip(), pattern)
+    return _number
+
+
+def _number(cell: str) -> float:
+    value = float(cell) if "_" not in cell else float("inf")
+    if value in (float("inf"), float("-inf")):
+        if cell.strip() == "?":
+            return float("nan")
+        raise ValueError(cell)
+    return value
+
+
+def _try(code: Callable[[str], float], cell: str | None, attribute: Attribute, fail: Any) -> float:
+    try:
+        return float("nan") if cell is None else code(cell)
+    except (ValueError, KeyError, OverflowError):
+        wanted = attribute.kind
+        if wanted == "nominal":
+            some = ", ".join(attribute.values[:5])
+            wanted = f"one of {{{some}{', ...' if len(attribute.values) > 5 else ''}}}"
+        raise fail(
+            f"got {str(cell)[:40]!r} for attribute {attribute.name!r}, but {wanted} is wanted"
+        ) from None
+
+
+def _seconds(cell: str, pattern: str) -> float:
+    moment = datetime.strptime(cell, pattern)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _date_pattern(java: str) -> str:
+    """`strptime` pattern of a Java date pattern; quoted parts stand for themselves."""
+    pieces = re.findall(r"'([^']*)'|((.)\3*)", java)
+    return "".join(
+        literal.replace("%", "%%") if not run else _DATE_LETTERS.get(run, run)
+        for literal, run, _ in pieces
+    )
+
+
+def _check_pairs(pairs: Any, nominal: Any, allowed: Any) -> None:
+    indices, values = pairs[:, 0], pairs[:, 1]
+    bad = ~((indices >= 0) & (indices < len(allowed)) & (indices == np.floor(indices)))
+    if bad.any():
+        got = indices[np.argmax(bad)]
+        raise ValueError(f"got index {got:.15g}, but {len(allowed)} attributes are declared")
+    columns = indices.astype(np.int64)
+    code = values[nominal[columns]]
+    inside = (code >= 0) & (code < allowed[columns][nominal[columns]]) & (code == np.floor(code))
+    if not (inside | np.isnan(code)).all():
+        got = code[np.argmin(inside | np.isnan(code))]
+        raise ValueError(f"got nominal value {got:g}, which is not declared")

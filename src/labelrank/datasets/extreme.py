@@ -1,0 +1,69 @@
+"""Extreme classification text: a line `n d k`, then one LIBSVM line an instance, all from 0."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from labelrank.datasets import libsvm
+from labelrank.datasets.dataset import Dataset
+from labelrank.datasets.opening import Source, open_to_write
+from labelrank.datasets.pairs import csr
+from labelrank.errors import FormatError
+
+
+def read(
+    source: Source, *, encoding: str | None = None, label_names: Sequence[str] | None = None
+) -> Dataset:
+    """Read extreme classification text; the header is checked against limits and content.
+
+    Parameters
+    ----------
+    source : Source
+    encoding : str or None
+    label_names : names of the k label columns; "0", "1", ... if None
+    """
+    lines = source.lines(encoding)
+    n, d, k = _header(lines, source)
+    names = [str(label) for label in range(k)] if label_names is None else list(label_names)
+    if len(names) != k:
+        raise FormatError(f"{source.name}: got {len(names)} label names for {k} labels")
+    rows = lines[1:]
+    while rows and not rows[-1].strip() and len(rows) > n:
+        rows.pop()
+    if len(rows) != n:
+        raise FormatError(
+            f"{source.name}: the first line says {n} instances, but {len(rows)} follow; "
+            "the file is cut short or damaged"
+        )
+    numbers = list(range(2, n + 2))
+    Y = libsvm.labels(rows, numbers, source, k)
+    indptr, indices, data = libsvm.features(rows, numbers, source)
+    if len(indices) and indices.max() >= d:
+        raise FormatError(
+            f"{source.name}: got feature index {indices.max()}, but line 1 says {d} features"
+        )
+    return Dataset(source.stem, csr((indptr, indices, data), d), Y, label_names=names)
+
+
+def _header(lines: list[str], source: Source) -> tuple[int, int, int]:
+    words = lines[0].split() if lines else []
+    if len(words) != 3 or not all(word.isascii() and word.isdigit() for word in words):
+        raise FormatError(f"{source.name}, line 1: 'instances features labels' is wanted")
+    if max(map(len, words)) > 18:
+        raise FormatError(f"{source.name}, line 1: got a number of more than 18 digits")
+    n, d, k = map(int, words)
+    for what, got in (("rows", n), ("features", d), ("labels", k)):
+        source.limits.check(what, got, source.name)
+    if k < 1:
+        raise FormatError(f"{source.name}, line 1: got 0 labels; at least one is wanted")
+    return n, d, k
+
+
+def write(dataset: Dataset, path: str | os.PathLike[str], format: str = "extreme") -> None:
+    """Write extreme classification text; only relevant or not can be told."""
+    lines = libsvm.lines_of(dataset, 0, format)
+    with open_to_write(path) as file:
+        file.write(f"{len(lines)} {dataset.n_features} {dataset.n_labels}\n".encode())
+        for line in lines:
+            file.write(line.encode())

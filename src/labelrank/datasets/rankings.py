@@ -1,0 +1,70 @@
+"""Label ranking CSV: a line `n,d,q`, then d features and q ranks (1 is best) an instance.
+
+Ranks become grades: rank r of q labels is grade q + 1 - r, so that all labels are relevant, the
+best has grade q, and equal ranks stay equal. A rank `?` or NaN is an unknown label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from labelrank.datasets.dataset import Dataset
+from labelrank.datasets.opening import Source
+from labelrank.datasets.pairs import Floats, located, numbers_in
+from labelrank.errors import FormatError
+from labelrank.relevance import check_relevance
+
+
+def read(
+    source: Source, *, encoding: str | None = None, label_names: Sequence[str] | None = None
+) -> Dataset:
+    """Read a label ranking file.
+
+    Parameters
+    ----------
+    source : Source
+    encoding : str or None
+    label_names : names of the q labels; "0", "1", ... if None
+    """
+    lines = source.lines(encoding)
+    n, d, q = _header(lines, source)
+    rows = [(k, line) for k, line in enumerate(lines[1:], 2) if line.strip()]
+    if len(rows) != n:
+        raise FormatError(
+            f"{source.name}: the first line says {n} instances, but {len(rows)} follow; "
+            "the file is cut short or damaged"
+        )
+
+    def parse(part: Sequence[str]) -> Floats:
+        return _table(part, d, q)
+
+    table = located(parse, [line for _, line in rows], [k for k, _ in rows], source.name)
+    Y = check_relevance(q + 1 - table[:, d:])
+    names = [str(k) for k in range(q)] if label_names is None else list(label_names)
+    if len(names) != q:
+        raise FormatError(f"{source.name}: got {len(names)} label names for {q} labels")
+    return Dataset(source.stem, table[:, :d].copy(), Y, label_names=names)
+
+
+def _header(lines: list[str], source: Source) -> tuple[int, int, int]:
+    words = [word.strip() for word in lines[0].split(",")] if lines else []
+    if len(words) != 3 or not all(w.isascii() and w.isdigit() and len(w) < 19 for w in words):
+        raise FormatError(f"{source.name}, line 1: 'instances,features,labels' is wanted")
+    n, d, q = map(int, words)
+    for what, got in (("rows", n), ("features", d), ("labels", q)):
+        source.limits.check(what, got, source.name)
+    if q < 1:
+        raise FormatError(f"{source.name}, line 1: got 0 labels; at least one is wanted")
+    return n, d, q
+
+
+def _table(rows: Sequence[str], d: int, q: int) -> Floats:
+    for row in rows:
+        if row.count(",") != d + q - 1:
+            raise ValueError(f"got {row.count(',') + 1} values, but {d} + {q} are wanted")
+    table = numbers_in(",".join(rows).replace("?", "nan"), ",", len(rows) * (d + q))
+    table = table.reshape(len(rows), d + q)
+    ranks = table[:, d:]
+    if ((ranks < 1) | (ranks > q)).any():
+        raise ValueError(f"got a rank outside 1..{q}; rank 1 is the best label")
+    return table
