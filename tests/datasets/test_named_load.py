@@ -1,12 +1,13 @@
 """A name, a path, a part, an option: what `load` makes of them, and how it says no."""
 
 import lzma
+import re
 import tarfile
 
 import numpy as np
 import pytest
 
-from labelrank.datasets import addresses, describe, info, load, names, save
+from labelrank.datasets import addresses, describe, info, is_available, load, names, save
 from labelrank.datasets.limits import Limits
 from labelrank.datasets.registry import REGISTRY
 from labelrank.errors import FormatError, InputError, MissingError
@@ -67,7 +68,7 @@ def test_a_near_name_is_suggested(folder):
 
 
 def test_absent_files_say_how_to_get_them(folder):
-    with pytest.raises(MissingError, match=r"mulan/yeast.xml.*LABELRANK_DATA.*--fetch yeast"):
+    with pytest.raises(MissingError, match=r"mulan/yeast.*LABELRANK_DATA.*--fetch yeast"):
         load("yeast", data=folder)
     with pytest.raises(MissingError, match="LABELRANK_DATA") as caught:
         load("yahoo-arts", data=folder)
@@ -112,9 +113,17 @@ def test_every_set_has_its_origin_and_terms():
 
 def test_every_public_address_belongs_to_a_set_and_its_files():
     assert set(addresses()) <= set(REGISTRY)
-    for name in ("emotions", "corel5k", "foodtruck"):
-        wanted = {*REGISTRY[name].arguments["files"].values(), REGISTRY[name].arguments["xml"]}
-        assert wanted <= {source.file for source in addresses()[name]}
+    for name, sources in addresses().items():
+        fetched = {re.sub(r"\.gz$", "", source.file) for source in sources}
+        assert set(REGISTRY[name].files) <= fetched
+
+
+def test_a_set_is_available_when_all_its_files_are(folder):
+    assert is_available("debtags-sample")
+    assert is_available("scene", folder)
+    assert not is_available("scene")
+    (folder / "mulan" / "scene.xml").unlink()
+    assert not is_available("scene", folder)
 
 
 def test_a_damaged_archive_is_one_clear_sentence(folder):

@@ -49,7 +49,7 @@ def reproduce(
 
 def _list(json: bool) -> None:
     from labelrank import experiments
-    from labelrank.datasets.availability import is_available
+    from labelrank.datasets import is_available
 
     found = [(e, all(map(is_available, e.data))) for e in experiments.experiments()]
     if json:

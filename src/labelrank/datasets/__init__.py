@@ -11,6 +11,7 @@ _HOME = {
     "describe": "description",
     "fetch": "fetching",
     "info": "named",
+    "is_available": "named",
     "load": "named",
     "make_chain": "makers",
     "make_linear_preferences": "makers",

@@ -64,7 +64,7 @@ def debtags_sample(folders: Folders) -> Dataset:
 
 def debtags(folders: Folders, *, min_count: int = 1) -> Dataset:
     """All tagged packages; `min_count` leaves out tags of fewer packages."""
-    records = _records(folders.source("debtags.jsonl"))
+    records = _records(folders.source(folders.files[0]))
     dataset = _texts(folders.name, records, (record["labels"] for record in records))
     if min_count <= 1:
         return dataset
@@ -73,8 +73,8 @@ def debtags(folders: Folders, *, min_count: int = 1) -> Dataset:
 
 def eurlex_titles(folders: Folders, *, test_from: str = "2016", min_count: int = 1) -> Dataset:
     """Titles with EuroVoc descriptors; acts dated `test_from` or later are the test part."""
-    records = _records(folders.source("eurlex/eurlex_titles_2004_2019.jsonl"))
-    lines = folders.source("eurlex/eurovoc_descriptors_en.tsv").lines()
+    records = _records(folders.source(folders.files[0]))
+    lines = folders.source(folders.files[1]).lines()
     english = dict(line.split("\t", 1) for line in lines if "\t" in line)
     # ids newer than the list of descriptors stand for themselves
     labels = [[english.get(label, label) for label in record["labels"]] for record in records]
@@ -90,14 +90,14 @@ def pubmed_mesh(folders: Folders, *, labels: str = "headings") -> Dataset:
     fields = {"headings": "labels", "roots": "roots"}
     if labels not in fields:
         raise InputError(f"got labels={labels!r}; use 'headings' or 'roots'")
-    records = _records(folders.source("pubmed_mesh_sample.jsonl"))
+    records = _records(folders.source(folders.files[0]))
     dataset = _texts(folders.name, records, (record[fields[labels]] for record in records))
     return _by_field(dataset, [record["split"] for record in records])
 
 
 def hallmarks(folders: Folders, *, graded: bool = False) -> Dataset:
     """Abstracts on cancer; `graded=True` grades a label by its number of sentences."""
-    records = _records(folders.source("hallmarks_of_cancer.jsonl"))
+    records = _records(folders.source(folders.files[0]))
     dataset = _texts(folders.name, records, (record["labels"] for record in records))
     if graded:
         counts = [record["sentences_per_label"] for record in records]
@@ -110,13 +110,10 @@ def hallmarks(folders: Folders, *, graded: bool = False) -> Dataset:
 
 def goemotions(folders: Folders) -> Dataset:
     """Reddit comments with 27 emotions and neutral; the official train, dev and test parts."""
-    names = folders.source("goemotions/labels.txt").lines()
-    stems = {"train": "train", "validation": "dev", "test": "test"}
-    parts = {
-        part: _emotion_lines(folders.source(f"goemotions/{stem}.tsv"), names)
-        for part, stem in stems.items()
-    }
-    return join(parts, folders.name)
+    *files, labels = folders.files
+    names = folders.source(labels).lines()
+    found = [_emotion_lines(folders.source(file), names) for file in files]
+    return join(dict(zip(PARTS, found)), folders.name)
 
 
 def _emotion_lines(source: Source, names: list[str]) -> Dataset:
@@ -139,7 +136,7 @@ def affective_text(folders: Folders) -> Dataset:
     parts = {}
     for part, stem in (("train", "trial"), ("test", "test")):
         wanted = (f"affectivetext_{stem}.xml", f"affectivetext_{stem}.emotions.gold")
-        headlines, gold = folders.members("affectivetext_semeval2007.tar", *wanted)
+        headlines, gold = folders.members(folders.files[0], *wanted)
         parts[part] = _headlines(headlines, gold)
     return join(parts, folders.name)
 
@@ -178,7 +175,7 @@ def reuters21578(
     """
     from labelrank.datasets import formats
 
-    path = folders.path("reuters21578.tar")
+    path = folders.path(folders.files[0])
     dataset = formats.read(path, format="reuters", limits=folders.limits, split=split)
     dataset.name = folders.name
     if not common_topics or dataset.train is None or dataset.test is None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from labelrank.datasets.fetching import addresses, cache_folder
 from labelrank.datasets.limits import Limits
 from labelrank.datasets.opening import COMPRESSED, Source
+from labelrank.datasets.registry import Entry
 from labelrank.errors import FormatError, MissingError
 
 
@@ -25,9 +26,12 @@ class Folders:
     """Finds the files of one set, compressed or not, in the first folder that has them."""
 
     def __init__(
-        self, name: str, data: str | os.PathLike[str] | None, limits: Limits | None
+        self,
+        entry: Entry,
+        data: str | os.PathLike[str] | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        self.name, self.limits = name, limits
+        self.name, self.files, self.limits = entry.name, entry.files, limits
         given = data if data is not None else os.environ.get("LABELRANK_DATA")
         self.folders = [*([Path(given)] if given else []), cache_folder()]
 
@@ -44,8 +48,14 @@ class Folders:
             raise MissingError(self._missing(file))
         return found
 
+    def complete(self) -> bool:
+        """Whether every file of the set, or the archive that holds it, is there."""
+        return all(self.find(file) or self.find(_archive(file)) for file in self.files)
+
     def source(self, file: str) -> Source:
-        """The file, to be read within the limits."""
+        """The file, to be read within the limits; loose, or out of its archive."""
+        if self.find(file) is None and self.find(_archive(file)) is not None:
+            return self.members(_archive(file), file)[0]
         return Source(self.path(file), self.limits)
 
     def members(self, archive: str, *names: str) -> list[Source]:
@@ -79,3 +89,8 @@ class Folders:
 
 def _ending(members: list[tarfile.TarInfo], name: str) -> tarfile.TarInfo | None:
     return next((m for m in members if f"/{m.name}".endswith(f"/{name}")), None)
+
+
+def _archive(file: str) -> str:
+    """The archive that may hold a file: the label ranking sets come in one."""
+    return "labelranking.tar" if Path(file).parent.name.endswith("labelranking") else file

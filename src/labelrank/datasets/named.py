@@ -49,6 +49,17 @@ def info(name: str) -> dict[str, Any]:
     }
 
 
+def is_available(name: str, data: str | os.PathLike[str] | None = None) -> bool:
+    """True if `load` would find the files of a set: in the package, `data`, or fetched.
+
+    Examples
+    --------
+    >>> is_available("debtags-sample")
+    True
+    """
+    return Folders(_entry(name), data).complete()
+
+
 def load(
     path_or_name: str | os.PathLike[str],
     split: str | None = None,
@@ -157,7 +168,7 @@ def _build(
                 f"got {option}={options[option]!r} for data set {entry.name!r}; its options are: "
                 f"{known} (and split='train', 'validation' or 'test' where it has such parts)"
             )
-    folders = Folders(entry.name, data, limits)
+    folders = Folders(entry, data, limits)
     return _builder(entry)(folders, **entry.arguments, **options)
 
 

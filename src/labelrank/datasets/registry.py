@@ -17,7 +17,10 @@ _CC_BY = "CC BY 4.0"
 
 
 class Entry(NamedTuple):
-    """A named data set: `task` and `format` in words, `builder` and its `arguments`."""
+    """A named data set: `task` and `format` in words, the `files` its `builder` needs.
+
+    Files are relative to a data folder and named without their compression.
+    """
 
     name: str
     task: str
@@ -25,32 +28,30 @@ class Entry(NamedTuple):
     origin: str
     terms: str
     builder: str
-    arguments: dict[str, Any]
+    files: tuple[str, ...]
+    arguments: dict[str, Any] = {}
 
 
-def _mulan(
-    name: str, train: str = "", test: str = "", xml: str = "", origin: str = _MULAN
-) -> Entry:
-    files = {"train": train, "test": test} if train else {"": f"mulan/{name}.arff"}
-    arguments = {"files": files, "xml": xml or f"mulan/{name}.xml"}
-    return Entry(name, "multi-label", "Mulan ARFF", origin, _RESEARCH, "tables:mulan", arguments)
+def _mulan(name: str, *stems: str, xml: str = "", origin: str = _MULAN) -> Entry:
+    files = tuple(f"mulan/{stem}" for stem in (*stems, xml or f"{name}.xml"))
+    return Entry(name, "multi-label", "Mulan ARFF", origin, _RESEARCH, "tables:mulan", files)
 
 
 def _mulan_split(name: str, stem: str = "", ending: str = "") -> Entry:
     stem = stem or name
-    train, test = (f"mulan/{stem}-{part}{ending}.arff" for part in ("train", "test"))
-    return _mulan(name, train, test, f"mulan/{stem}.xml")
+    train, test = (f"{stem}-{part}{ending}.arff" for part in ("train", "test"))
+    return _mulan(name, train, test, xml=f"{stem}.xml")
 
 
 def _meka(name: str, stem: str, task: str, terms: str) -> Entry:
-    arguments = {"file": f"meka/{stem}.arff"}
-    return Entry(name, task, "MEKA ARFF", _MEKA, terms, "tables:meka", arguments)
+    return Entry(name, task, "MEKA ARFF", _MEKA, terms, "tables:meka", (f"meka/{stem}.arff",))
 
 
 def _targets(name: str, n_targets: int, task: str, terms: str) -> Entry:
-    arguments = {"file": f"multitarget/{name}.arff", "n_targets": n_targets}
+    files = (f"multitarget/{name}.arff",)
+    arguments = {"n_targets": n_targets}
     builder = "tables:graded_targets" if task == "graded" else "tables:class_targets"
-    return Entry(name, task, "ARFF, targets last", _MULAN, terms, builder, arguments)
+    return Entry(name, task, "ARFF, targets last", _MULAN, terms, builder, files, arguments)
 
 
 def _yahoo(topic: str) -> Entry:
@@ -61,7 +62,7 @@ def _yahoo(topic: str) -> Entry:
         "web pages of Ueda and Saito in M.-L. Zhang's version",
         _RESEARCH,
         "tables:yahoo",
-        {"file": f"yahoo/yahoo_{topic}.npz"},
+        (f"yahoo/yahoo_{topic}.npz",),
     )
 
 
@@ -73,7 +74,7 @@ def _distribution(stem: str) -> Entry:
         "X. Geng's label distribution sets and Emotion6, from PyLDL (SpriteMisaka/PyLDL)",
         _RESEARCH,
         "tables:distribution",
-        {"file": f"ldl/{stem}.mat"},
+        (f"ldl/{stem}.mat",),
     )
 
 
@@ -86,12 +87,14 @@ def _ranking(stem: str, partial: bool) -> Entry:
         "scikit-lr project (alfaro96/scikit-lr), sets of Cheng, Huehn and Huellermeier (2009)",
         "for research (scikit-lr is MIT)",
         "tables:ranking",
-        {"file": f"{folder}/{stem}.csv"},
+        (f"{folder}/{stem}.csv",),
     )
 
 
-def _text(name: str, task: str, format: str, origin: str, terms: str, builder: str) -> Entry:
-    return Entry(name, task, format, origin, terms, f"corpora:{builder}", {})
+def _text(
+    name: str, task: str, format: str, origin: str, terms: str, builder: str, *files: str
+) -> Entry:
+    return Entry(name, task, format, origin, terms, f"corpora:{builder}", files)
 
 
 _YAHOO = (
@@ -120,9 +123,9 @@ _ENTRIES = (
     *map(_mulan_split, ("emotions", "scene", "yeast", "enron", "medical", "genbase", "bibtex")),
     _mulan_split("corel5k", "Corel5k", "-sparse"),
     *map(_mulan_split, ("delicious", "tmc2007-500")),
-    _mulan("foodtruck"),
-    _mulan("slashdot", origin=_MLDR),
-    _mulan("ohsumed", origin=_MLDR),
+    _mulan("foodtruck", "foodtruck.arff"),
+    _mulan("slashdot", "slashdot.arff", origin=_MLDR),
+    _mulan("ohsumed", "ohsumed.arff", origin=_MLDR),
     _meka("music", "Music", "multi-label", _RESEARCH),
     _meka("solar-flare", "solar_flare", "multi-dimensional", _CC_BY),
     _meka("thyroid", "thyroid-L7", "multi-dimensional", _CC_BY),
@@ -130,7 +133,15 @@ _ENTRIES = (
     _targets("sf1", 3, "multi-dimensional", _CC_BY),
     _targets("sf2", 3, "multi-dimensional", _CC_BY),
     _targets("wq", 14, "graded", _RESEARCH),
-    Entry("bridges", "multi-dimensional", "CSV", _UCI, _CC_BY, "tables:bridges", {}),
+    Entry(
+        "bridges",
+        "multi-dimensional",
+        "CSV",
+        _UCI,
+        _CC_BY,
+        "tables:bridges",
+        ("multitarget/bridges.data.version2.csv",),
+    ),
     _text(
         "reuters21578",
         "multi-label text",
@@ -138,6 +149,7 @@ _ENTRIES = (
         "Reuters-21578, distribution 1.0",
         "for research only; copyright Reuters",
         "reuters21578",
+        "reuters21578.tar",
     ),
     Entry(
         "rcv1v2",
@@ -146,7 +158,11 @@ _ENTRIES = (
         "rcv1v2 topics subsets of Lewis, Yang, Rose and Li (2004), from mldr.datasets",
         "for research only; copyright Reuters",
         "tables:rcv1v2",
-        {},
+        (
+            "rcv1/rcv1v2_topics_train.svm",
+            "rcv1/rcv1v2_topics_test.svm",
+            "rcv1/rcv1v2_topics.labels.tsv",
+        ),
     ),
     _text(
         "eurlex-titles",
@@ -155,6 +171,8 @@ _ENTRIES = (
         "EU legislative acts extracted from EUR-Lex by D. Toshkov, names from EuroVoc 4.3",
         "free reuse with acknowledgement (Toshkov 2019; European Union)",
         "eurlex_titles",
+        "eurlex/eurlex_titles_2004_2019.jsonl",
+        "eurlex/eurovoc_descriptors_en.tsv",
     ),
     *map(_yahoo, _YAHOO),
     *map(_distribution, _DISTRIBUTIONS),
@@ -165,6 +183,7 @@ _ENTRIES = (
         "SemEval-2007 task 14",
         "freely available for research",
         "affective_text",
+        "affectivetext_semeval2007.tar",
     ),
     *(_ranking(stem, partial=False) for stem in _RANKINGS),
     *(_ranking(stem, partial=True) for stem in _PARTIAL_RANKINGS),
@@ -175,6 +194,10 @@ _ENTRIES = (
         "GoEmotions (Google Research); Reddit comments, some of them offensive",
         _CC_BY,
         "goemotions",
+        "goemotions/train.tsv",
+        "goemotions/dev.tsv",
+        "goemotions/test.tsv",
+        "goemotions/labels.txt",
     ),
     _text(
         "pubmed-mesh",
@@ -183,6 +206,7 @@ _ENTRIES = (
         "PubMed Multi Label Text Classification Dataset, a small random sample",
         "abstracts: copyright of the publishers; MeSH: US National Library of Medicine",
         "pubmed_mesh",
+        "pubmed_mesh_sample.jsonl",
     ),
     _text(
         "hallmarks",
@@ -191,6 +215,7 @@ _ENTRIES = (
         "Hallmarks of Cancer corpus (sb895/Hallmarks-of-Cancer), gathered by document",
         "GPL-3",
         "hallmarks",
+        "hallmarks_of_cancer.jsonl",
     ),
     _text(
         "debtags",
@@ -199,6 +224,7 @@ _ENTRIES = (
         "Debian 12 package metadata (main, amd64)",
         "licences of the packages; tags of the Debtags project",
         "debtags",
+        "debtags.jsonl",
     ),
 )
 

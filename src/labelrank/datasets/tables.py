@@ -32,41 +32,37 @@ _BRIDGE_COLUMNS = {
 }
 
 
-def mulan(
-    folders: Folders, *, files: dict[str, str], xml: str, nominal: str = "ordinal"
-) -> Dataset:
+def mulan(folders: Folders, *, nominal: str = "ordinal") -> Dataset:
     """ARFF with XML, in one file or in train and test files."""
     from labelrank.datasets import mulan as reader
 
+    *files, xml = folders.files
     labels = folders.path(xml)
-    parts = {
-        part: reader.read(folders.source(file), "mulan", xml=labels, nominal=nominal)
-        for part, file in files.items()
-    }
-    if "" in parts:
-        return replace(parts[""], name=folders.name)
-    return join(parts, folders.name)
+    found = [
+        reader.read(folders.source(file), "mulan", xml=labels, nominal=nominal) for file in files
+    ]
+    if len(found) == 1:
+        return replace(found[0], name=folders.name)
+    return join(dict(zip(("train", "test"), found)), folders.name)
 
 
-def meka(folders: Folders, *, file: str, nominal: str = "ordinal") -> Dataset:
+def meka(folders: Folders, *, nominal: str = "ordinal") -> Dataset:
     """ARFF whose relation name says which attributes are targets."""
     from labelrank.datasets import meka as reader
 
-    return replace(reader.read(folders.source(file), nominal=nominal), name=folders.name)
+    return replace(
+        reader.read(folders.source(folders.files[0]), nominal=nominal), name=folders.name
+    )
 
 
-def class_targets(
-    folders: Folders, *, file: str, n_targets: int, nominal: str = "ordinal"
-) -> Dataset:
+def class_targets(folders: Folders, *, n_targets: int, nominal: str = "ordinal") -> Dataset:
     """ARFF whose last attributes are targets, each distinct value a class."""
-    return _last_columns(folders, folders.source(file), n_targets, nominal, "classes")
+    return _last_columns(folders, folders.source(folders.files[0]), n_targets, nominal, "classes")
 
 
-def graded_targets(
-    folders: Folders, *, file: str, n_targets: int, nominal: str = "ordinal"
-) -> Dataset:
+def graded_targets(folders: Folders, *, n_targets: int, nominal: str = "ordinal") -> Dataset:
     """ARFF whose last attributes are the grades of labels."""
-    return _last_columns(folders, folders.source(file), n_targets, nominal, "relevance")
+    return _last_columns(folders, folders.source(folders.files[0]), n_targets, nominal, "relevance")
 
 
 def _last_columns(
@@ -85,7 +81,7 @@ def bridges(folders: Folders, *, nominal: str = "ordinal", missing: str = "unkno
     """
     if missing not in ("unknown", "class", "drop"):
         raise InputError(f"got missing={missing!r}; use 'unknown', 'class' or 'drop'")
-    source = folders.source("multitarget/bridges.data.version2.csv")
+    source = folders.source(folders.files[0])
     rows = [line.split(",") for line in source.lines() if line.strip()]
     if any(len(row) != len(_BRIDGE_COLUMNS) + 1 for row in rows):
         raise FormatError(f"{source.name}: 13 columns are wanted in each line; get the file again")
@@ -125,7 +121,7 @@ def rcv1v2(folders: Folders) -> Dataset:
     """News of 1996 and 1997 as term vectors; topic codes with their parents in the hierarchy."""
     from labelrank.datasets import libsvm
 
-    topics = folders.source("rcv1/rcv1v2_topics.labels.tsv")
+    topics = folders.source(folders.files[-1])
     try:
         codes = [
             (code, parent) for _, code, parent in (line.split("\t") for line in topics.lines())
@@ -133,17 +129,18 @@ def rcv1v2(folders: Folders) -> Dataset:
     except ValueError as error:
         raise FormatError(f"{topics.name}: index, topic and parent are wanted in a line") from error
     parts = {}
-    for part in ("train", "test"):
-        source = folders.source(f"rcv1/rcv1v2_topics_{part}.svm")
-        found = libsvm.read(source, n_features=47236, n_labels=len(codes), zero_based=False)
+    for part, file in zip(("train", "test"), folders.files):
+        found = libsvm.read(
+            folders.source(file), n_features=47236, n_labels=len(codes), zero_based=False
+        )
         parents = [parent or None for _, parent in codes]
         parts[part] = replace(found, label_names=[code for code, _ in codes], label_parents=parents)
     return join(parts, folders.name)
 
 
-def yahoo(folders: Folders, *, file: str) -> Dataset:
+def yahoo(folders: Folders) -> Dataset:
     """Web pages of one Yahoo directory; labels and words have no names."""
-    source = folders.source(file)
+    source = folders.source(folders.files[0])
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
             declared = sum(member.file_size for member in archive.infolist())
@@ -168,18 +165,15 @@ def _yahoo_part(arrays: Any, part: str) -> Dataset:
     return Dataset(part, X, Y, label_names=[f"label {k + 1}" for k in range(Y.shape[1])])
 
 
-def distribution(folders: Folders, *, file: str) -> Dataset:
+def distribution(folders: Folders) -> Dataset:
     """Label distributions: grades are the degrees to which the labels describe an instance."""
     from labelrank.datasets import mat
 
-    return replace(mat.read(folders.source(file)), name=folders.name)
+    return replace(mat.read(folders.source(folders.files[0])), name=folders.name)
 
 
-def ranking(folders: Folders, *, file: str) -> Dataset:
+def ranking(folders: Folders) -> Dataset:
     """Rankings of labels, best rank the highest grade; loose or in the archive of all."""
     from labelrank.datasets import rankings
 
-    if folders.find(file) is not None:
-        return replace(rankings.read(folders.source(file)), name=folders.name)
-    (source,) = folders.members("labelranking.tar", file)
-    return replace(rankings.read(source), name=folders.name)
+    return replace(rankings.read(folders.source(folders.files[0])), name=folders.name)
