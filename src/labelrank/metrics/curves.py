@@ -118,10 +118,10 @@ def auc(
     array([0.5, nan])
     """
     _check_average(average)
-    by_label, micro = areas(check_problem(Y, scores, sample_weight), micro=average == "micro")
+    found = by_label(check_problem(Y, scores, sample_weight), pooled=average == "micro")
     if average == "micro":
-        return micro
-    return by_label if average is None else mean_of_known(by_label)
+        return found.micro_area
+    return found.areas if average is None else mean_of_known(found.areas)
 
 
 def _check_average(average: str | None) -> None:
@@ -129,22 +129,29 @@ def _check_average(average: str | None) -> None:
         raise InputError(f"got average={average!r}; use 'micro', 'macro' or None")
 
 
-def areas(problem: Problem, *, micro: bool) -> tuple[Array, float]:
-    """The area of each label, and that of all entries together (NaN unless asked for)."""
-    everything = _all_relevant(problem) if micro else None
+class ByLabel(NamedTuple):
+    """Area and break-even point of each label, and the area of all entries pooled (or NaN)."""
 
-    def of_label(k: int) -> tuple[float, float, float]:
+    areas: Array
+    break_even_points: Array
+    micro_area: float
+
+
+def by_label(problem: Problem, *, pooled: bool) -> ByLabel:
+    """Sort each label's column once, and read both criteria off it."""
+    everything = _all_relevant(problem) if pooled else Sample(problem.scores[0, :0], np.ones(0))
+
+    def of_label(k: int) -> tuple[float, float, float, float]:
         relevant, irrelevant = _column(problem, k)
         weight = _weight(irrelevant)
         area = _ratio(weighted_wins(*relevant, *irrelevant), _weight(relevant) * weight)
-        pooled = weighted_wins(*everything, *irrelevant) if everything is not None else 0.0
-        return area, pooled, weight
+        wins = weighted_wins(*everything, *irrelevant)
+        return area, _break_even(relevant, _counter(relevant, irrelevant)), wins, weight
 
     labels = [(k,) for k in range(problem.Y.shape[1])]
     found = np.array(in_threads(of_label, labels, problem.scores.size))
-    if everything is None:
-        return found[:, 0], float("nan")
-    return found[:, 0], _ratio(found[:, 1].sum(), _weight(everything) * found[:, 2].sum())
+    micro = _ratio(found[:, 2].sum(), _weight(everything) * found[:, 3].sum())
+    return ByLabel(found[:, 0], found[:, 1], micro)
 
 
 def _weight(sample: Sample) -> float:
@@ -197,17 +204,8 @@ def break_even_point(
     problem = check_problem(Y, scores, sample_weight)
     if average == "micro":
         return micro_break_even(problem)
-    by_label = break_even_by_label(problem)
-    return by_label if average is None else mean_of_known(by_label)
-
-
-def break_even_by_label(problem: Problem) -> Array:
-    def of_label(k: int) -> float:
-        relevant, irrelevant = _column(problem, k)
-        return _break_even(relevant, _counter(relevant, irrelevant))
-
-    labels = [(k,) for k in range(problem.Y.shape[1])]
-    return np.array(in_threads(of_label, labels, problem.scores.size))
+    points = by_label(problem, pooled=False).break_even_points
+    return points if average is None else mean_of_known(points)
 
 
 def _counter(*samples: Sample) -> Callable[[Any], tuple[float, float]]:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from labelrank import decoding
 from labelrank.kernels import ranking as kernels
 from labelrank.metrics import curves, sets
 from labelrank.metrics._counts import Counts, check_sets
@@ -75,7 +74,7 @@ def evaluate(
         sample_weight=sample_weight, k=k,
     )  # fmt: skip
     if predicted is None:
-        predicted = decoding.above(scores, _as_column(threshold))
+        predicted = np.asarray(scores) > _as_column(threshold)
     found |= evaluate_sets(Y, predicted, sample_weight=sample_weight, zero_division=zero_division)
     return found | _curves(curves.check_problem(Y, scores, sample_weight))
 
@@ -156,11 +155,11 @@ def _ratios(
 
 
 def _curves(problem: curves.Problem) -> dict[str, float]:
-    by_label, micro = curves.areas(problem, micro=True)
+    found = curves.by_label(problem, pooled=True)
     return {
-        "micro_auc": micro,
-        "macro_auc": curves.mean_of_known(by_label),
-        "macro_auc_left_out": float(np.isnan(by_label).sum()),
+        "micro_auc": found.micro_area,
+        "macro_auc": curves.mean_of_known(found.areas),
+        "macro_auc_left_out": float(np.isnan(found.areas).sum()),
         "micro_break_even_point": curves.micro_break_even(problem),
-        "macro_break_even_point": curves.mean_of_known(curves.break_even_by_label(problem)),
+        "macro_break_even_point": curves.mean_of_known(found.break_even_points),
     }

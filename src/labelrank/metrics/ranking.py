@@ -177,7 +177,7 @@ def average_precision_loss(
 
     0 (average precision 1) for an instance with no relevant or no irrelevant label. With
     ``ties="worst"`` it is 1 minus scikit-learn's `label_ranking_average_precision_score`: labels
-    that tie share the last rank of their group.
+    that tie share the last rank of their group (no order of them does, so lots may do worse).
 
     Parameters
     ----------
