@@ -53,8 +53,7 @@ def _describe(data: str, json: bool) -> None:
 
 
 def _list(json: bool) -> None:
-    from labelrank.datasets import info, names
-    from labelrank.datasets import is_available
+    from labelrank.datasets import info, is_available, names
 
     found = [{**info(name), "available": is_available(name)} for name in names()]
     if json:
