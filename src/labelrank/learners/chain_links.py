@@ -1,0 +1,236 @@
+"""The links of a chain: training them, and asking them for probabilities in batches.
+
+A link predicts one column from [x, earlier labels]. Which earlier labels it sees is all that
+tells the models of paper 004 apart: none (independent), all (chain), the last one (Viterbi).
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+
+from labelrank.errors import InputError
+from labelrank.learners.chain_targets import Encoding
+from labelrank.learners.logistic_link import (
+    LogisticLink,
+    Problem,
+    SharedDesign,
+    log_probabilities,
+)
+from labelrank.learners.threads import run_jobs
+
+Array = npt.NDArray[Any]
+
+_CELLS_AT_ONCE = 2**25
+
+
+class Link(NamedTuple):
+    """The column a link predicts and the earlier columns it sees."""
+
+    column: int
+    parents: tuple[int, ...]
+
+
+def base_estimator(estimator: Any) -> Any:
+    """The classifier of a link; None and "logistic-fast" are our own logistic link."""
+    if estimator is None or (isinstance(estimator, str) and estimator == "logistic-fast"):
+        return LogisticLink()
+    if isinstance(estimator, str) or not hasattr(estimator, "predict_proba"):
+        raise InputError(
+            f"got estimator={estimator!r}, which has no predict_proba; chains multiply "
+            "probabilities, so give a classifier that has it, or 'logistic-fast'"
+        )
+    return estimator
+
+
+def train_links(
+    links: Sequence[Link],
+    X: Any,
+    codes: Array,
+    encoding: Encoding,
+    estimator: Any,
+    seeds: Array,
+    n_jobs: int | None = None,
+) -> list[Any]:
+    """One fitted classifier a link, in order.
+
+    Links are trained on the true earlier labels, so none waits for another. An instance whose
+    label is unknown is left out of that link.
+    """
+    columns = {link.column for link in links}
+    constant = {c: model for c in columns if (model := _constant(X, codes[:, c])) is not None}
+    varying = [link for link in links if link.column not in constant]
+    if isinstance(estimator, LogisticLink):
+        trained = _solve_together(varying, X, codes, encoding, estimator, n_jobs)
+    else:
+        models = [seeded(estimator, seeds[link.column]) for link in varying]
+        jobs = [
+            partial(_train, link, X, codes, encoding, model)
+            for link, model in zip(varying, models, strict=True)
+        ]
+        trained = run_jobs(jobs, n_jobs)
+    waiting = iter(trained)
+    return [constant[k.column] if k.column in constant else next(waiting) for k in links]
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """A fresh copy, with this seed where it takes one and was given none."""
+    model = clone(estimator)
+    if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
+        model.set_params(random_state=int(seed))
+    return model
+
+
+def _constant(X: Any, codes: Array) -> DummyClassifier | None:
+    """A column with at most one known class needs no learning (all unknown: the first class)."""
+    known = np.unique(codes[codes >= 0])
+    if len(known) > 1:
+        return None
+    return DummyClassifier(strategy="prior").fit(X[:1], known if len(known) else [0])
+
+
+def _train(link: Link, X: Any, codes: Array, encoding: Encoding, model: Any) -> Any:
+    known = codes[:, link.column] >= 0
+    features = beside(X, encoding.features(codes, link.parents))
+    y = codes[:, link.column]
+    return model.fit(features, y) if known.all() else model.fit(features[known], y[known])
+
+
+def _solve_together(
+    links: Sequence[Link],
+    X: Any,
+    codes: Array,
+    encoding: Encoding,
+    estimator: LogisticLink,
+    n_jobs: int | None,
+) -> list[LogisticLink]:
+    if not links:
+        return []
+    labels = encoding.features(codes, range(len(encoding.sizes)))
+    shared = SharedDesign(X, labels, codes, estimator)
+    problems = [
+        Problem(link.column, int(encoding.sizes[link.column]), encoding.places(link.parents))
+        for link in links
+    ]
+    return shared.solve(problems, n_jobs)
+
+
+def beside(X: Any, features: Array) -> Any:
+    """[x, earlier labels], sparse where X is."""
+    if features.shape[1] == 0:
+        return X
+    features = features.astype(X.dtype, copy=False)
+    if sp.issparse(X):
+        return sp.csr_array(sp.hstack([X, sp.csr_array(features)]))
+    return np.hstack([X, features])
+
+
+class Scorer(Protocol):
+    """The links of a fitted chain, bound to the instances they are asked about."""
+
+    links: Sequence[Link]
+    sizes: Array
+    n_rows: int
+
+    def log_proba(self, position: int, codes: Array, rows: Array | None = None) -> Array:
+        """Log probabilities (m × K) of a link's classes after the earlier labels in `codes`.
+
+        Row r of `codes` belongs to instance `rows[r]` (None: to instance r).
+        """
+        ...
+
+
+def make_scorer(links: Sequence[Link], models: Sequence[Any], encoding: Encoding, X: Any) -> Scorer:
+    """The quickest scorer for these models: logistic ones take their share of x only once."""
+    if all(_is_logistic(model) or isinstance(model, DummyClassifier) for model in models):
+        return _LogisticScorer(links, models, encoding, X)
+    return _BatchScorer(links, models, encoding, X)
+
+
+def _is_logistic(model: Any) -> bool:
+    if type(model) is LogisticRegression:
+        return len(model.classes_) == 2 or model.solver != "liblinear"
+    return isinstance(model, LogisticLink)
+
+
+class _BatchScorer:
+    """Any classifier: one call of `predict_proba` for all the rows asked about."""
+
+    def __init__(
+        self, links: Sequence[Link], models: Sequence[Any], encoding: Encoding, X: Any
+    ) -> None:
+        self.links, self.models, self.encoding, self.X = links, models, encoding, X
+        self.sizes, self.n_rows = encoding.sizes, X.shape[0]
+        self._room: Array | None = None
+
+    def log_proba(self, position: int, codes: Array, rows: Array | None = None) -> Array:
+        features = self.encoding.features(codes, self.links[position].parents)
+        if rows is None:
+            return self._ask(position, self._with_all(features))
+        at_once = max(1, _CELLS_AT_ONCE // max(self.X.shape[1], 1))
+        parts = [slice(a, a + at_once) for a in range(0, max(len(rows), 1), at_once)]
+        asked = [self._ask(position, beside(self.X[rows[p]], features[p])) for p in parts]
+        return np.vstack(asked)
+
+    def _with_all(self, features: Array) -> Any:
+        """X with the features written into room kept beside it: X itself is copied only once."""
+        if sp.issparse(self.X) or features.shape[1] == 0:
+            return beside(self.X, features)
+        n, d = self.X.shape
+        if self._room is None:
+            self._room = np.empty((n, d + int(self.encoding.widths.sum())), self.X.dtype)
+            self._room[:, :d] = self.X
+        self._room[:, d : d + features.shape[1]] = features
+        return self._room[:, : d + features.shape[1]]
+
+    def _ask(self, position: int, features: Any) -> Array:
+        model, column = self.models[position], self.links[position].column
+        proba = model.predict_proba(features)
+        with np.errstate(divide="ignore"):
+            return _at_classes(np.log(proba), model.classes_, int(self.sizes[column]))
+
+
+class _LogisticScorer:
+    """Logistic links: the share of x in all of them is one product, computed once."""
+
+    def __init__(
+        self, links: Sequence[Link], models: Sequence[Any], encoding: Encoding, X: Any
+    ) -> None:
+        self.links, self.models, self.encoding = links, models, encoding
+        self.sizes, self.n_rows = encoding.sizes, X.shape[0]
+        d = X.shape[1]
+        rows = [np.empty((0, d)) if _is_dummy(m) else m.coef_[:, :d] for m in models]
+        self._first = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
+        self._of_x = np.asarray(X @ np.vstack(rows).T)
+        self._of_labels: list[Any] = [None if _is_dummy(m) else m.coef_[:, d:].T for m in models]
+
+    def log_proba(self, position: int, codes: Array, rows: Array | None = None) -> Array:
+        model, link = self.models[position], self.links[position]
+        size = int(self.sizes[link.column])
+        if _is_dummy(model):
+            return np.repeat(_at_classes(np.zeros((1, 1)), model.classes_, size), len(codes), 0)
+        of_x = self._of_x[:, self._first[position] : self._first[position + 1]]
+        scores = (of_x if rows is None else of_x[rows]) + model.intercept_
+        if link.parents:
+            features = self.encoding.features(codes, link.parents)
+            scores = scores + features @ self._of_labels[position]
+        return _at_classes(log_probabilities(scores, len(model.classes_)), model.classes_, size)
+
+
+def _is_dummy(model: Any) -> bool:
+    return isinstance(model, DummyClassifier)
+
+
+def _at_classes(log_proba: Array, classes: Array, size: int) -> Array:
+    """Columns by class code; a class the link never met has probability zero."""
+    if log_proba.shape[1] == size:
+        return log_proba
+    full = np.full((len(log_proba), size), -np.inf)
+    full[:, classes] = log_proba
+    return full
