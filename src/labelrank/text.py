@@ -7,7 +7,7 @@ weights come from the training documents only. Hashing learns nothing at all, so
 a stream is treated alike: it has no inverse document frequencies.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any, Self
 
 import numpy as np
@@ -37,7 +37,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     min_df, max_df : int or float
         Leave out terms in fewer / more documents (a float is a share of the documents).
     ngram_range, analyzer, lowercase, strip_accents, stop_words, token_pattern
-        As in scikit-learn's CountVectorizer.
+        As in scikit-learn's CountVectorizer (`stop_words` may be a set, too).
     sublinear_tf : bool
         Use 1 + log(count) in place of the count.
     norm : {"auto", "l2", "l1", None}
@@ -125,12 +125,13 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return hasattr(self, "weights_")
 
     def _fit_counts(self, texts: list[str]) -> Any:
+        stop_words = self.stop_words
         shared = {
             "ngram_range": self.ngram_range,
             "analyzer": self.analyzer,
             "lowercase": self.lowercase,
             "strip_accents": self.strip_accents,
-            "stop_words": self.stop_words,
+            "stop_words": sorted(stop_words) if isinstance(stop_words, Set) else stop_words,
             "token_pattern": self.token_pattern,
             "dtype": np.float32,
         }
@@ -148,8 +149,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             counts = self.counter_.fit_transform(texts)
         except ValueError as error:
             raise InputError(
-                f"no term is left in {len(texts)} text(s): {error}; "
-                "give more text, or loosen min_df, max_df, stop_words and token_pattern"
+                f"{len(texts)} text(s) give no features ({error}); "
+                "give more text, or change min_df, max_df, stop_words, token_pattern"
             ) from error
         return self._keep_most_documents(counts)
 

@@ -116,7 +116,7 @@ def test_ngrams_and_stop_words_pass_through():
         ("one string", {}, "wrap it"),
         (["fine", None], {}, "text number 1"),
         ([b"bytes"], {}, "decode bytes"),
-        (["a", "?"], {}, "no term is left"),
+        (["a", "?"], {}, "give no features"),
         ([], {}, "no text"),
         ([], {"representation": "hashing"}, "no text"),
         (TEXTS, {"representation": "words"}, "representation='words'"),

@@ -3,8 +3,6 @@
 import importlib
 from typing import Any, TypeVar
 
-from sklearn.base import BaseEstimator
-
 import labelrank
 from labelrank.errors import ModelFileError
 
@@ -12,7 +10,7 @@ _SKLEARN = {
     "feature_extraction.text": (
         "CountVectorizer", "TfidfVectorizer", "HashingVectorizer", "TfidfTransformer",
     ),
-    "feature_selection": ("SelectKBest", "VarianceThreshold"),
+    "feature_selection": ("VarianceThreshold",),
     "decomposition": ("TruncatedSVD",),
     "pipeline": ("Pipeline", "FeatureUnion"),
     "preprocessing": (
@@ -33,9 +31,19 @@ _SKLEARN = {
     "dummy": ("DummyClassifier",),
 }  # fmt: skip
 
+# What our learners keep inside besides arrays and estimators, by module.
+_PARTS = {
+    "learners.chain_links": ("Link",),
+    "learners.chain_targets": ("Encoding",),
+    "learners.logistic_link": ("LogisticLink",),
+    "learners.pair_scorer": ("Rule",),
+    "rows": ("Rows",),
+}
+
 _MODULES = {
     **{f"labelrank.{name}": f"labelrank.{home}" for name, home in labelrank._HOME.items()},
     **{f"sklearn.{name}": f"sklearn.{home}" for home, names in _SKLEARN.items() for name in names},
+    **{f"labelrank.{m}.{name}": f"labelrank.{m}" for m, names in _PARTS.items() for name in names},
 }
 
 _registered: dict[str, type] = {}
@@ -59,11 +67,13 @@ def register(cls: T) -> T:
 
 def name_of(cls: type) -> str | None:
     """The name under which objects of exactly this class are stored, or None."""
-    registered = f"{cls.__module__}.{cls.__qualname__}"
-    if _registered.get(registered) is cls:
-        return registered
-    name = f"{cls.__module__.partition('.')[0]}.{cls.__name__}"
-    return name if name in _MODULES and _import(name) is cls else None
+    full = f"{cls.__module__}.{cls.__qualname__}"
+    if _registered.get(full) is cls:
+        return full
+    for name in (full, f"{cls.__module__.partition('.')[0]}.{cls.__name__}"):
+        if name in _MODULES and _import(name) is cls:
+            return name
+    return None
 
 
 def class_of(name: Any) -> type:
@@ -80,7 +90,11 @@ def class_of(name: Any) -> type:
 
 
 def _import(name: str) -> type | None:
-    """The class of a name in the fixed table; None where it is a function or not there."""
-    found = getattr(importlib.import_module(_MODULES[name]), name.partition(".")[2], None)
-    is_estimator = isinstance(found, type) and issubclass(found, BaseEstimator)
-    return found if is_estimator else None
+    """The class of a name in the fixed table; None where it is a function or not installed."""
+    try:
+        module = importlib.import_module(_MODULES[name])
+    except ImportError:
+        return None
+    found = getattr(module, name.rpartition(".")[2], None)
+    is_part = name.startswith(module.__name__)
+    return found if isinstance(found, type) and (is_part or hasattr(found, "get_params")) else None

@@ -168,6 +168,8 @@ class Decoder:
                 raise _unsound(f"an attribute cannot be called {name[:40]!r}")
             state[name] = self.decode(item, depth)
         _check_vectorizer(state)
+        if issubclass(cls, tuple):
+            return cls(**state)
         found = cls.__new__(cls)
         if hasattr(cls, "__labelrank_restore__"):
             found.__labelrank_restore__(state)

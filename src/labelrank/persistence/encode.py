@@ -24,6 +24,8 @@ SPARSE = ("csr_array", "csr_matrix", "csc_array", "csc_matrix")
 BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 _STORABLE = frozenset(TYPES.values())
 _LONG = 32
+# Compiled loss objects of scikit-learn's stochastic gradient learners: made anew when they learn.
+_MADE_ANEW = frozenset({"_loss_function_"})
 
 
 class Encoder:
@@ -72,9 +74,11 @@ class Encoder:
         name = name_of(type(value))
         if name is None:
             return self._refuse(value, path)
-        has_hook = hasattr(value, "__labelrank_state__")
-        state = value.__labelrank_state__() if has_hook else vars(value)
-        items = {key: self.encode(state[key], f"{path}.{key}", depth + 1) for key in sorted(state)}
+        state = _state(value)
+        items = {
+            key: self.encode(state[key], f"{path}.{key}", depth + 1)
+            for key in sorted(state.keys() - _MADE_ANEW)
+        }
         if items.get("input", "content") != "content":
             raise _refusal(f"{path}.input", "makes a model read files", "use input='content'")
         return {"kind": "object", "class": name, "state": items}
@@ -169,6 +173,12 @@ class Encoder:
         if type(value).__name__ in ("KDTree", "BallTree"):
             advice = "use algorithm='brute'"
         raise _refusal(path, f"is a {cls}", f"{advice}, or register its class")
+
+
+def _state(value: Any) -> dict[str, Any]:
+    if hasattr(value, "__labelrank_state__"):
+        return dict(value.__labelrank_state__())
+    return dict(value._asdict() if hasattr(value, "_asdict") else vars(value))
 
 
 def _refusal(path: str, what: str, advice: str) -> ModelFileError:
