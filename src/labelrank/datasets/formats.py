@@ -214,7 +214,7 @@ def stream(
     """
     from labelrank.datasets import record_stream
 
-    source = Source(path, limits)
+    source = Source(path, limits or record_stream.UNBOUNDED)
     chosen = _known(format) if format else _by_ending(source) or "jsonl"
     return record_stream.stream(source, chosen, batch_size, options)
 

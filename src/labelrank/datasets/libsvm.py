@@ -60,9 +60,7 @@ def _instances(lines: list[str]) -> tuple[list[str], list[int]]:
 
 def _halves(line: str) -> tuple[str, str]:
     """Labels and features of a line; without labels it begins with a blank or a feature."""
-    head, _, rest = (
-        line.partition(" ") if "\t" not in line else line.replace("\t", " ").partition(" ")
-    )
+    head, _, rest = (line.replace("\t", " ") if "\t" in line else line).partition(" ")
     return ("", line) if ":" in head else (head, rest)
 
 

@@ -21,7 +21,7 @@ from labelrank.errors import FormatError, LabelrankError
 from labelrank.relevance import check_relevance
 
 _COMPRESSED, _MATRIX, _HEADER = 15, 14, 128
-_PLAIN_CLASSES = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+_PLAIN_CLASSES = {4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 _PIECE = 1 << 20
 
 
@@ -107,7 +107,6 @@ def _pieces(body: bytes, source: Source) -> Iterator[bytes]:
 
 def _check_class(body: bytes, order: str, source: Source) -> None:
     """Cells, structs, objects and functions are refused; `body` begins with array flags."""
-    if len(body) < 16 or struct.unpack(order + "I", body[8:12])[0] & 0xFF not in _PLAIN_CLASSES | {
-        4
-    }:
+    flags = struct.unpack(order + "I", body[8:12])[0] if len(body) >= 16 else 0
+    if flags & 0xFF not in _PLAIN_CLASSES:
         raise FormatError(f"{source.name}: holds something else than matrices of numbers and text")

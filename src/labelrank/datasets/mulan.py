@@ -89,17 +89,16 @@ def _beside(source: Source) -> Path | None:
 def label_parents(path: str | os.PathLike[str], limits: Limits | None = None) -> dict[str, str]:
     """Labels of a Mulan XML file in order, each with its parent ("" at the top).
 
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-    from typing import Any
-        >>> from labelrank.datasets.mulan import label_parents
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "tiny.xml"
-        ...     _ = path.write_text('<labels><label name="a"><label name="b"/></label></labels>')
-        ...     label_parents(path)
-        {'a': '', 'b': 'a'}
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from labelrank.datasets.mulan import label_parents
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "tiny.xml"
+    ...     _ = path.write_text('<labels><label name="a"><label name="b"/></label></labels>')
+    ...     label_parents(path)
+    {'a': '', 'b': 'a'}
     """
     source = Source(path, limits)
     try:

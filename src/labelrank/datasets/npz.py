@@ -106,7 +106,7 @@ def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
     source.limits.check("labels", Y.shape[1], source.name)
     classes = names.get("target_classes")
     try:
-        Y = Y if classes is not None else check_relevance(Y)
+        Y = check_relevance(Y) if classes is None else _codes(Y)
     except LabelrankError as error:
         raise FormatError(f"{source.name}: {error}") from error
     names.setdefault("label_names", [str(k) for k in range(Y.shape[1])])
@@ -114,6 +114,11 @@ def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
     data = Dataset(name, X, Y, **names)
     _check_lengths(data, source)
     return data
+
+
+def _codes(Y: Any) -> Any:
+    dense = Y.toarray() if sp.issparse(Y) else Y
+    return dense if np.isnan(dense).any() else dense.astype(np.int64)
 
 
 def _check_lengths(data: Dataset, source: Source) -> None:
@@ -198,5 +203,5 @@ def _add(members: dict[str, Any], data: Dataset, part: str) -> None:
             members[key] = np.asarray(matrix)
     names = {key: getattr(data, key) for key in _LISTS}
     if not part:
-        names["name"] = data.name  # type: ignore[assignment]
+        names["name"] = data.name
     members[f"names{part}"] = np.frombuffer(json.dumps(names).encode(), np.uint8)

@@ -143,9 +143,7 @@ def _between(body: str, tag: str) -> str:
 def _dataset(parts: list[list[Document]], names: list[str], source: Source) -> Dataset:
     used = parts[0] + parts[1]
     if not used or not names:
-        raise MissingError(
-            f"{source.name}: no document of the split has a topic; use another split"
-        )
+        raise MissingError(f"{source.name}: no document of this split has a topic")
     source.limits.check("rows", len(used), source.name)
     source.limits.check("labels", len(names), source.name)
     column = {topic: k for k, topic in enumerate(names)}

@@ -1,0 +1,120 @@
+"""Records in batches, for learning online from files or pipes larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from labelrank.datasets import frames
+from labelrank.datasets.dataset import Dataset
+from labelrank.datasets.limits import Limits
+from labelrank.datasets.opening import Source
+from labelrank.datasets.record_labels import relevance
+from labelrank.datasets.records import Columns, check_batch_size, to_data
+from labelrank.errors import FormatError, InputError
+
+_STREAMED = ("jsonl", "csv", "tsv", "text")
+UNBOUNDED = Limits(bytes=1 << 62, expansion=1 << 62)
+
+
+def stream(
+    source: Source, format: str, batch_size: int, options: dict[str, Any]
+) -> Iterator[Dataset]:
+    """Batches of records; see `labelrank.datasets.formats.stream`."""
+    check_batch_size(batch_size)
+    if format not in _STREAMED:
+        raise InputError(f"the {format} format cannot be streamed; use {', '.join(_STREAMED)}")
+    reading = {key: options.pop(key, None) for key in ("encoding", "header", "columns")}
+    given = options.pop("label_names", None)
+    try:
+        choice = Columns(**options)
+    except TypeError as error:
+        raise InputError(f"{error}; see labelrank.datasets.records.read for the options") from None
+    return _batches(source, format, batch_size, reading, choice, given)
+
+
+def _batches(
+    source: Source, format: str, size: int, reading: dict[str, Any], choice: Columns, given: Any
+) -> Iterator[Dataset]:
+    fixed = None if given is None else list(given)
+    met: list[str] = []
+    for frame in _frames(source, format, size, reading):
+        data, _ = to_data(frame, source, choice, fixed)
+        if fixed is None and data.target_classes is None and _in_one_column(choice):
+            data = _renumbered(data, met, source)
+        yield data
+
+
+def _in_one_column(choice: Columns) -> bool:
+    """Whether labels stand in one column, so that new ones may turn up."""
+    return choice.label_column is None or isinstance(choice.label_column, str)
+
+
+def _renumbered(data: Dataset, met: list[str], source: Source) -> Dataset:
+    """The batch with the columns of all labels met so far, new ones last."""
+    known = set(met)
+    met.extend(name for name in data.label_names if name not in known)
+    source.limits.check("labels", len(met), source.name)
+    names, Y = data.label_names, data.Y
+    rows = [
+        dict(zip([names[k] for k in Y.indices[a:b]], Y.data[a:b]))
+        for a, b in zip(Y.indptr[:-1], Y.indptr[1:])
+    ]
+    data.label_names = list(met)
+    data.Y = relevance(rows, data.label_names)
+    return data
+
+
+def _frames(
+    source: Source, format: str, size: int, reading: dict[str, Any]
+) -> Iterator[frames.Frame]:
+    lines = _lines(source, reading["encoding"])
+    if format in ("csv", "tsv"):
+        yield from _delimited(lines, source, format, size, reading)
+        return
+    while batch := list(islice(lines, size)):
+        if format == "text":
+            yield frames.Frame({"text": [line for _, line in batch]}, [k for k, _ in batch])
+        elif (frame := frames.of_json(batch, source)).numbers:
+            yield frame
+
+
+def _delimited(
+    lines: Iterator[tuple[int, str]],
+    source: Source,
+    format: str,
+    size: int,
+    reading: dict[str, Any],
+) -> Iterator[frames.Frame]:
+    text = (line + "\n" for _, line in lines)
+    rows = frames.split_rows(text, format, format == "csv", source)
+    first = next(rows, None)
+    if first is None:
+        return
+    header = reading["header"] is not False
+    names = frames.header_names(first[1], header, reading["columns"], source)
+    waiting = [] if header else [first]
+    while batch := [*waiting, *islice(rows, size - len(waiting))]:
+        waiting = []
+        yield frames.of_rows(batch, names, source)
+
+
+def _lines(source: Source, encoding: str | None) -> Iterator[tuple[int, str]]:
+    """Numbered lines, none longer than the limit."""
+    codec = encoding or "utf-8"
+    longest, number = source.limits.line, 0
+    with source.stream() as file:
+        while raw := file.readline(longest + 1):
+            number += 1
+            source.limits.check("line", len(raw) - 1, f"{source.name}, line {number}")
+            raw = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
+            try:
+                line = raw.decode(codec).rstrip("\r\n")
+            except (UnicodeDecodeError, LookupError) as error:
+                raise FormatError(
+                    f"{source.name}, line {number}: not {codec} text; give its encoding"
+                ) from error
+            if "\0" in line:
+                raise FormatError(f"{source.name}, line {number}: a zero byte; not a text file")
+            yield number, line

@@ -1,0 +1,122 @@
+"""Records out: JSONL, CSV, TSV and Parquet with id, split, text or features, and labels."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from labelrank.datasets.dataset import Dataset
+from labelrank.datasets.opening import open_to_write
+from labelrank.errors import InputError
+
+_MOST_CELLS = 50_000_000
+_RESERVED = ("id", "split", "text", "labels")
+
+
+def write(dataset: Dataset, path: str | os.PathLike[str], format: str = "jsonl") -> None:
+    """Write records; graded or unknown labels as an object of grades (null: unknown).
+
+    Features are written one column each, multi-dimensional targets too (read them back with
+    `label_column=[...]`). A split is written as the column `split`, training records first.
+    """
+    if dataset.X is not None and dataset.X.shape[0] * dataset.X.shape[1] > _MOST_CELLS:
+        raise InputError(
+            f"X has {dataset.X.shape[0]} x {dataset.X.shape[1]} cells, too many for {format}; "
+            "write npz, libsvm or arff instead"
+        )
+    records = list(_records(dataset))
+    with open_to_write(path) as file:
+        if format == "parquet":
+            _parquet(records, file)
+        elif format == "jsonl":
+            for record in records:
+                file.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
+        else:
+            file.write(_delimited(records, "\t" if format == "tsv" else ","))
+
+
+def _records(dataset: Dataset) -> Iterator[dict[str, Any]]:
+    if dataset.train is None or dataset.test is None:
+        yield from _part(dataset, None)
+        return
+    for part, name in ((dataset.train, "train"), (dataset.test, "test")):
+        yield from _part(part, name)
+
+
+def _part(data: Dataset, split: str | None) -> Iterator[dict[str, Any]]:
+    names = _feature_names(data)
+    for row in range(data.n_instances):
+        record: dict[str, Any] = {} if data.ids is None else {"id": data.ids[row]}
+        if split is not None:
+            record["split"] = split
+        if data.texts is not None:
+            record["text"] = data.texts[row]
+        else:
+            record.update(zip(names, _features(data.X, row)))
+        yield record | _targets(data, row)
+
+
+def _feature_names(data: Dataset) -> list[str]:
+    names = data.feature_names or [f"x{k}" for k in range(data.n_features or 0)]
+    taken = {*_RESERVED, *(data.label_names if data.target_classes is not None else ())}
+    if len(set(names)) != len(names) or taken & set(names):
+        raise InputError("two columns would have the same name; rename the features")
+    return names
+
+
+def _features(X: Any, row: int) -> list[float | None]:
+    if X is None:
+        return []
+    values = X[[row]].toarray()[0] if sp.issparse(X) else np.asarray(X[row])
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+def _targets(data: Dataset, row: int) -> dict[str, Any]:
+    if data.target_classes is not None:
+        codes = np.asarray(data.Y[row], np.float64)
+        found = zip(data.label_names, data.target_classes, codes)
+        return {n: None if np.isnan(code) else classes[int(code)] for n, classes, code in found}
+    span = slice(data.Y.indptr[row], data.Y.indptr[row + 1])
+    names = [data.label_names[k] for k in data.Y.indices[span]]
+    grades = data.Y.data[span]
+    if (grades == 1).all():
+        return {"labels": names}
+    known = [None if np.isnan(grade) else grade for grade in grades.tolist()]
+    return {"labels": dict(zip(names, known))}
+
+
+def _delimited(records: list[dict[str, Any]], mark: str) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=mark, lineterminator="\n")
+    names = list(records[0]) if records else list(_RESERVED)
+    writer.writerow(names)
+    for record in records:
+        writer.writerow([_cell(record[name]) for name in names])
+    return text.getvalue().encode()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value is None else value
+
+
+def _parquet(records: list[dict[str, Any]], file: Any) -> None:
+    import polars as pl
+
+    graded = any(isinstance(record.get("labels"), dict) for record in records)
+    names = list(records[0]) if records else []
+    columns = {name: [record[name] for record in records] for name in names}
+    if graded:
+        columns["labels"] = [json.dumps(cell, ensure_ascii=False) for cell in columns["labels"]]
+    lists = {} if graded or "labels" not in columns else {"labels": pl.List(pl.String)}
+    packed = io.BytesIO()
+    pl.DataFrame(columns, schema_overrides=lists).write_parquet(packed)
+    file.write(packed.getbuffer())

@@ -1,0 +1,248 @@
+"""Records with a text and labels, or with features and labels: JSONL, CSV, TSV, Parquet, text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labelrank.datasets.arff import Table
+from labelrank.datasets.arff_header import Attribute
+from labelrank.datasets.dataset import Dataset
+from labelrank.datasets.frames import Frame, read_frame
+from labelrank.datasets.opening import Source
+from labelrank.datasets.record_labels import CellReader, relevance
+from labelrank.datasets.record_writer import write as write
+from labelrank.datasets.tabular import to_dataset
+from labelrank.errors import FormatError, InputError
+
+_USUAL = {
+    "text": ("text", "document", "content", "body", "sentence", "title"),
+    "labels": ("labels", "label", "tags", "topics", "classes"),
+    "id": ("id",),
+    "split": ("split",),
+}
+_MISSING = {"", "?", "na", "nan", "null", "none"}
+
+
+@dataclass
+class Columns:
+    """Which column is which, and how labels are written; None is: by the usual names."""
+
+    text_column: str | None = None
+    label_column: str | Sequence[str] | None = None
+    id_column: str | None = None
+    split_column: str | None = None
+    label_delimiter: str | None = None
+    graded: bool | None = None
+    ordered: bool = False
+    nominal: str = "ordinal"
+    targets: str = "auto"
+
+
+def read(
+    source: Source,
+    format: str,
+    *,
+    encoding: str | None = None,
+    header: bool = True,
+    columns: Sequence[str] | None = None,
+    text_column: str | None = None,
+    label_column: str | Sequence[str] | None = None,
+    id_column: str | None = None,
+    split_column: str | None = None,
+    label_delimiter: str | None = None,
+    graded: bool | None = None,
+    ordered: bool = False,
+    label_names: Sequence[str] | None = None,
+    nominal: str = "ordinal",
+    targets: str = "auto",
+) -> Dataset:
+    """Read records.
+
+    Without a text column the other columns are features (numbers, or nominal values).
+
+    Parameters
+    ----------
+    source : Source
+    format : {"jsonl", "csv", "tsv", "parquet", "text"}
+    encoding : str or None
+    header : whether the first row of CSV or TSV names the columns
+    columns : their names, instead of those of the header
+    text_column, id_column, split_column : names; None looks for the usual ones
+        The split column makes `train` and `test` of the records that say so.
+    label_column : name of the column with the labels, or a list of columns, one a target
+        No label at all is fine: Y then has no column.
+    label_delimiter : between the labels of a cell; None finds one of | ; ,
+    graded : whether labels are written `label:grade`; None: if all of them are
+    ordered : labels stand most relevant first, the grades of m labels are m, ..., 1
+    label_names : the label columns, in order; None takes the sorted labels of the file
+    nominal, targets : as in `labelrank.datasets.tabular`
+    """
+    choice = Columns(
+        text_column, label_column, id_column, split_column, label_delimiter, graded, ordered,
+        nominal, targets,
+    )  # fmt: skip
+    frame = read_frame(source, format, encoding, header, columns)
+    if not frame.numbers:
+        raise FormatError(f"{source.name}: no record in it")
+    source.limits.check("rows", len(frame.numbers), source.name)
+    names = None if label_names is None else list(label_names)
+    data, parts = to_data(frame, source, choice, names)
+    return _with_split(data, parts)
+
+
+def to_data(
+    frame: Frame, source: Source, choice: Columns, names: list[str] | None
+) -> tuple[Dataset, list[Any] | None]:
+    """Data set of the records, and their split cells; `names` fixes the label columns."""
+    text = _find(frame, "text", choice.text_column, source)
+    given = choice.label_column
+    one = given if given is None or isinstance(given, str) else ""
+    several = one == ""
+    label = None if several else _find(frame, "labels", one, source)
+    targets = [_find(frame, "labels", column, source) for column in given or ()] if several else []
+    ids = _find(frame, "id", choice.id_column, source)
+    split = _find(frame, "split", choice.split_column, source)
+    left_out = {text, label, ids, split, *targets}
+    features = [c for c in frame.columns if c not in left_out] if text is None else []
+    if text is None and not features:
+        raise FormatError(
+            f"{source.name}: no text column among {_listed(frame)}; give text_column=..."
+        )
+    data = _tabular(frame, features, [str(t) for t in targets], source, choice)
+    if not several:
+        rows = _grades(frame, label, source, choice)
+        data.label_names = _label_names(rows, names, frame, source)
+        data.Y, data.target_classes = relevance(rows, data.label_names), None
+    if text is not None:
+        data.X = data.feature_names = None
+        data.texts = [_text(frame, text, row, source) for row in range(len(frame.numbers))]
+    data.ids = None if ids is None else [str(value) for value in frame.columns[ids]]
+    return data, None if split is None else frame.columns[split]
+
+
+def _listed(frame: Frame) -> str:
+    names = list(frame.columns)
+    return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+
+
+def _find(frame: Frame, what: str, given: str | None, source: Source) -> str | None:
+    if given is not None:
+        if str(given) not in frame.columns:
+            raise FormatError(f"{source.name}: no column {given!r}; it has {_listed(frame)}")
+        return str(given)
+    lowered = {name.lower(): name for name in reversed(frame.columns)}
+    return next((lowered[usual] for usual in _USUAL[what] if usual in lowered), None)
+
+
+def _text(frame: Frame, column: str, row: int, source: Source) -> str:
+    value = frame.columns[column][row]
+    if isinstance(value, str):
+        return value
+    raise FormatError(
+        f"{frame.where(source, row)}: got {str(value)[:40]!r} in column {column!r}; text is wanted"
+    )
+
+
+def _grades(
+    frame: Frame, label: str | None, source: Source, choice: Columns
+) -> list[dict[str, float]]:
+    if label is None:
+        return [{} for _ in frame.numbers]
+    cells = frame.columns[label]
+    reader = CellReader(cells, choice.label_delimiter, choice.graded, choice.ordered)
+    rows = []
+    for row, cell in enumerate(cells):
+        try:
+            rows.append(reader.grades(cell))
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"{frame.where(source, row)}: {error}") from error
+    source.limits.check("nonzeros", sum(map(len, rows)), source.name)
+    return rows
+
+
+def _label_names(
+    rows: list[dict[str, float]], names: list[str] | None, frame: Frame, source: Source
+) -> list[str]:
+    if names is None:
+        found = sorted({name for row in rows for name in row})
+        source.limits.check("labels", len(found), source.name)
+        return found
+    known = set(names)
+    for k, row in enumerate(rows):
+        unknown = row.keys() - known
+        if unknown:
+            raise FormatError(
+                f"{frame.where(source, k)}: label {min(unknown)!r} is not among label_names"
+            )
+    return names
+
+
+def _tabular(
+    frame: Frame, features: list[str], targets: list[str], source: Source, choice: Columns
+) -> Dataset:
+    pairs = [_attribute(name, frame, source) for name in [*features, *targets]]
+    n = len(frame.numbers)
+    values = np.column_stack([v for _, v in pairs]) if pairs else np.zeros((n, 0))
+    table = Table(source.stem, [a for a, _ in pairs], values)
+    at = range(len(features), len(pairs))
+    return to_dataset(
+        table, at, name=source.stem, where=source.name, limits=source.limits,
+        nominal=choice.nominal, targets=choice.targets,
+    )  # fmt: skip
+
+
+def _attribute(name: str, frame: Frame, source: Source) -> tuple[Attribute, Any]:
+    given = enumerate(frame.columns[name])
+    cells = [_scalar(value, name, frame, row, source) for row, value in given]
+    try:
+        numbers = [math.nan if cell is None else _number(cell) for cell in cells]
+        return Attribute(name), np.array(numbers)
+    except ValueError:
+        found = tuple(sorted({str(cell) for cell in cells if cell is not None}))
+        codes = {value: float(code) for code, value in enumerate(found)}
+        coded = [math.nan if cell is None else codes[str(cell)] for cell in cells]
+        return Attribute(name, "nominal", found), np.array(coded)
+
+
+def _scalar(value: Any, name: str, frame: Frame, row: int, source: Source) -> Any:
+    if isinstance(value, str):
+        value = value.strip()
+        return None if value.lower() in _MISSING else value
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    raise FormatError(
+        f"{frame.where(source, row)}: got {str(value)[:40]!r} in column {name!r}; "
+        "numbers or nominal values are wanted; name the text and label columns"
+    )
+
+
+def _number(cell: Any) -> float:
+    try:
+        value = float(cell)
+    except OverflowError:
+        raise ValueError(cell) from None
+    if (isinstance(cell, str) and "_" in cell) or math.isinf(value):
+        raise ValueError(cell)
+    return value
+
+
+def _with_split(data: Dataset, parts: list[Any] | None) -> Dataset:
+    if parts is None:
+        return data
+    lowered = np.array([str(part).strip().lower() for part in parts])
+    train, test = np.isin(lowered, ["train", "training"]), lowered == "test"
+    if train.any() and test.any():
+        data.train = data.subset(train, f"{data.name}-train")
+        data.test = data.subset(test, f"{data.name}-test")
+    return data
+
+
+def check_batch_size(batch_size: int) -> None:
+    """InputError unless it is a whole number from 1."""
+    if not isinstance(batch_size, int) or batch_size < 1:
+        raise InputError(f"got batch_size={batch_size!r}; give a whole number from 1")
