@@ -94,7 +94,7 @@ def load(
     >>> sample.n_instances, sample.n_labels, sample.train.n_instances, sample.test.n_instances
     (5000, 95, 3804, 1196)
     >>> sample.texts[0].splitlines()[0]
-    'Real-time strategy game of ancient warfare'
+    'Ping utility to determine directional packet loss'
     """
     given = os.fspath(path_or_name)
     is_name = isinstance(path_or_name, str) and given.lower() in REGISTRY
