@@ -1,6 +1,7 @@
 """`labelrank learners`: what the catalog holds."""
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Annotated, Any
 
 import typer
@@ -26,7 +27,11 @@ def learners(
 
 
 def _facts(entry: Any) -> dict[str, Any]:
-    return asdict(entry)
+    return {field.name: _plain(getattr(entry, field.name)) for field in fields(entry)}
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def _describe(entry: Any, json: bool) -> None:

@@ -1,0 +1,178 @@
+"""What goes wrong is one sentence on standard error and an exit code, never a traceback."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from labelrank.cli.models import settings
+from labelrank.errors import InputError
+
+
+def refused(done, *words):
+    assert done.exit_code == 2, done.output
+    assert done.stderr.startswith(("labelrank: ", "Usage:"))
+    assert done.stderr.startswith("Usage:") or done.stderr.count("\n") == 1
+    assert all(word in done.stderr for word in words), done.stderr
+
+
+def test_a_missing_data_file_is_named(run, model):
+    refused(run("predict", model, "nowhere.jsonl"), "nowhere.jsonl")
+
+
+def test_a_misspelt_data_set_gets_near_names(run):
+    refused(run("datasets", "yeats"), "yeast")
+
+
+def test_a_missing_model_is_named(run, news):
+    refused(run("predict", "nowhere.labelrank", news), "nowhere.labelrank")
+
+
+def test_a_file_that_is_no_model_is_refused(run, news):
+    refused(run("predict", news, news), "news.jsonl")
+
+
+def test_a_cut_model_is_refused(run, model, news, tmp_path):
+    cut = tmp_path / "cut.labelrank"
+    cut.write_bytes(model.read_bytes()[:-100])
+    refused(run("predict", cut, news), "cut.labelrank")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x00\xff\xfe\x00", b'{"text": "cut', b'{"text": 3}\n', b"[1, 2]\n", b"\xfd7zXZ\x00cut"],
+)
+def test_broken_files_are_refused(run, model, tmp_path, content):
+    path = tmp_path / "broken.jsonl"
+    path.write_bytes(content)
+    refused(run("predict", model, path), "broken.jsonl")
+
+
+def test_a_folder_is_no_data_file(run, tmp_path):
+    refused(run("fit", tmp_path))
+
+
+def test_texts_without_labels_cannot_be_fitted(run, tmp_path):
+    (tmp_path / "plain.txt").write_text("one\ntwo\n")
+    refused(run("fit", tmp_path / "plain.txt"), "label")
+
+
+def test_an_unknown_learner_gets_near_names(run, news):
+    refused(run("fit", news, "-l", "BRR"), "BR")
+
+
+def test_an_unknown_parameter_gets_near_names(run, news):
+    refused(run("fit", news, "--set", "epoch=3"), "epochs")
+
+
+def test_a_wrong_value_is_refused(run, news, tmp_path):
+    refused(run("fit", news, "-o", tmp_path / "m", "--set", "epochs=many"), "epochs")
+    refused(run("fit", news, "-o", tmp_path / "m", "--threshold", "high"), "--threshold")
+    refused(run("fit", news, "-o", tmp_path / "m", "--representation", "soup"), "soup")
+    refused(run("fit", news, "--part", "half"), "half")
+    refused(run("fit", news, "--part", "test"), "--part all")
+    assert not (tmp_path / "m").exists()
+
+
+def test_an_unwritable_place_is_named(run, news, tmp_path):
+    refused(run("fit", news, "-o", tmp_path / "no" / "m"), "no/m")
+
+
+def test_texts_do_not_go_into_a_model_of_matrices(run, model, news, tmp_path):
+    (tmp_path / "x.svm").write_text("0 1:1\n1 2:1\n")
+    refused(run("predict", model, tmp_path / "x.svm"), "text")
+    assert run("fit", tmp_path / "x.svm", "-o", tmp_path / "m").exit_code == 0
+    refused(run("predict", tmp_path / "m", news), "text")
+
+
+def test_more_features_than_the_model_knows_are_refused(run, tmp_path):
+    (tmp_path / "a.svm").write_text("0 1:1\n1 2:1\n")
+    (tmp_path / "b.svm").write_text("0 7:1\n")
+    assert run("fit", tmp_path / "a.svm", "-o", tmp_path / "m").exit_code == 0
+    refused(run("predict", tmp_path / "m", tmp_path / "b.svm"), "features")
+
+
+def test_labels_unknown_to_the_model_cannot_be_evaluated(run, model, tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"text": "rye", "labels": ["bread"]}\n')
+    refused(run("evaluate", model, tmp_path / "x.jsonl"), "label")
+
+
+def test_an_unknown_experiment_or_folder_is_named(run, tmp_path):
+    refused(run("reproduce", "mlpp"), "mlpp-rcv1")
+    refused(run("datasets", "--data", tmp_path / "no"), "folder")
+
+
+def test_an_unknown_output_format_is_named(run, news, tmp_path):
+    refused(run("convert", news, tmp_path / "out.soup"), "out.soup")
+
+
+def test_an_unknown_command_or_option_is_a_usage_error(run):
+    refused(run("fitt"), "fitt")
+    refused(run("fit", "x", "--colour"), "--colour")
+
+
+@pytest.mark.parametrize("pair", ["epochs", "=3", " =3"])
+def test_settings_want_a_name_and_a_value(pair):
+    with pytest.raises(InputError, match="NAME=VALUE"):
+        settings([pair])
+
+
+def test_errors_of_a_real_process_are_one_sentence(shell):
+    done = shell("predict", "nowhere.labelrank", "x")
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert done.stderr.decode().count("\n") == 1
+    assert b"Traceback" not in done.stderr
+
+
+def test_help_and_version_of_a_real_process(shell):
+    assert b"reproduce" in shell("--help").stdout
+    assert shell("--version").stdout.startswith(b"labelrank ")
+
+
+def test_output_is_utf8_whatever_the_locale(shell, model, news):
+    done = shell("predict", model, news, "--json", LC_ALL="C", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    shown = shell("predict", model, news, PYTHONIOENCODING="ascii")
+    assert "Łódź" in shown.stdout.decode("utf-8")
+
+
+def test_a_reader_that_stops_early_makes_no_noise(model, tmp_path):
+    many = tmp_path / "many.txt"
+    many.write_text("rye and oil\n" * 20_000)
+    code = "from labelrank.cli import main; main()"
+    command = [sys.executable, "-c", code, "predict", str(model), str(many), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 141
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no /dev/full elsewhere")
+def test_a_full_disk_is_one_sentence(shell, model, news):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from labelrank.cli import main; main()", "predict",
+             str(model), str(news), "--json"],
+            stdout=full, stderr=subprocess.PIPE, timeout=60, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("labelrank: no space left")
+    assert b"Traceback" not in done.stderr
+
+
+def test_an_interrupt_is_quiet(model, tmp_path):
+    code = "from labelrank.cli import main; main()"
+    command = [sys.executable, "-c", code, "predict", str(model), "-", "--format", "text"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdin.write(b"rye\n")
+        process.stdin.flush()
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=2)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        assert process.stderr.read() == b"labelrank: interrupted\n"
