@@ -20,17 +20,32 @@ EMOTIONS = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
 Record = dict[str, Any]
 
 
-def _records(source: Source) -> list[Record]:
+def _records(source: Source, **more: type) -> list[Record]:
+    """JSON lines with id, text and labels, and with `more` fields of the given types."""
+    lines = source.lines()
+    source.limits.check("rows", len(lines), source.name)
+    fields = {"text": str, "labels": list, **more}
     found = []
-    for number, line in enumerate(source.lines(), 1):
+    for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise FormatError(f"{source.name}, line {number}: not JSON ({error})") from error
-        if not isinstance(record, dict) or not {"id", "text", "labels"} <= set(record):
-            raise FormatError(f"{source.name}, line {number}: id, text and labels are wanted")
+        if not _is_record(record, fields):
+            wanted = ", ".join(("id", *fields))
+            raise FormatError(f"{source.name}, line {number}: an object with {wanted} is wanted")
         found.append(record)
+    source.limits.check("labels", len({tag for r in found for tag in r["labels"]}), source.name)
     return found
+
+
+def _is_record(record: Any, fields: dict[str, type]) -> bool:
+    if not isinstance(record, dict) or "id" not in record:
+        return False
+    if not all(isinstance(record.get(field), kind) for field, kind in fields.items()):
+        return False
+    lists = [record[field] for field, kind in fields.items() if kind is list]
+    return all(isinstance(entry, str) for entries in lists for entry in entries)
 
 
 def _texts(name: str, records: Sequence[Record], labels: Iterable[Sequence[str]]) -> Dataset:
@@ -57,7 +72,7 @@ def debtags_sample(folders: Folders) -> Dataset:
     """The set inside the package; train and test by a hash of the package name."""
     bundled = files("labelrank.datasets") / "bundled" / "debtags-sample.jsonl.xz"
     with as_file(bundled) as path:
-        records = _records(Source(path, folders.limits))
+        records = _records(Source(path, folders.limits), split=str)
     dataset = _texts(folders.name, records, (record["labels"] for record in records))
     return _by_field(dataset, [record["split"] for record in records])
 
@@ -73,7 +88,7 @@ def debtags(folders: Folders, *, min_count: int = 1) -> Dataset:
 
 def eurlex_titles(folders: Folders, *, test_from: str = "2016", min_count: int = 1) -> Dataset:
     """Titles with EuroVoc descriptors; acts dated `test_from` or later are the test part."""
-    records = _records(folders.source(folders.files[0]))
+    records = _records(folders.source(folders.files[0]), date=str)
     lines = folders.source(folders.files[1]).lines()
     english = dict(line.split("\t", 1) for line in lines if "\t" in line)
     # ids newer than the list of descriptors stand for themselves
@@ -90,21 +105,30 @@ def pubmed_mesh(folders: Folders, *, labels: str = "headings") -> Dataset:
     fields = {"headings": "labels", "roots": "roots"}
     if labels not in fields:
         raise InputError(f"got labels={labels!r}; use 'headings' or 'roots'")
-    records = _records(folders.source(folders.files[0]))
+    records = _records(folders.source(folders.files[0]), split=str, roots=list)
     dataset = _texts(folders.name, records, (record[fields[labels]] for record in records))
     return _by_field(dataset, [record["split"] for record in records])
 
 
 def hallmarks(folders: Folders, *, graded: bool = False) -> Dataset:
     """Abstracts on cancer; `graded=True` grades a label by its number of sentences."""
-    records = _records(folders.source(folders.files[0]))
+    source = folders.source(folders.files[0])
+    records = _records(source, sentences_per_label=dict)
     dataset = _texts(folders.name, records, (record["labels"] for record in records))
-    if graded:
-        counts = [record["sentences_per_label"] for record in records]
-        rows = np.repeat(np.arange(dataset.n_instances), np.diff(dataset.Y.indptr))
-        names = dataset.label_names
-        cells = zip(rows.tolist(), dataset.Y.indices.tolist(), strict=True)
-        dataset.Y.data[:] = [counts[i][names[k]] for i, k in cells]
+    if not graded:
+        return dataset
+    rows = np.repeat(np.arange(dataset.n_instances), np.diff(dataset.Y.indptr)).tolist()
+    names = [dataset.label_names[k] for k in dataset.Y.indices]
+    cells = zip(rows, names, strict=True)
+    try:
+        counts = [float(records[i]["sentences_per_label"][name]) for i, name in cells]
+        dataset.Y.data[:] = counts
+        dataset.Y = check_relevance(dataset.Y)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(
+            f"{source.name}: sentences_per_label does not grade every label ({error}); "
+            "get the file again"
+        ) from error
     return dataset
 
 
@@ -117,12 +141,15 @@ def goemotions(folders: Folders) -> Dataset:
 
 
 def _emotion_lines(source: Source, names: list[str]) -> Dataset:
+    lines = source.lines()
+    source.limits.check("rows", len(lines), source.name)
+    known = {str(k): name for k, name in enumerate(names)}
     rows = []
-    for number, line in enumerate(source.lines(), 1):
+    for number, line in enumerate(lines, 1):
         try:
             text, indices, comment = line.split("\t")
-            rows.append((text, [names[int(index)] for index in indices.split(",")], comment))
-        except (ValueError, IndexError) as error:
+            rows.append((text, [known[index] for index in indices.split(",")], comment))
+        except (ValueError, KeyError) as error:
             raise FormatError(
                 f"{source.name}, line {number}: text, label indices and id are wanted"
             ) from error

@@ -168,8 +168,12 @@ def _build(
                 f"got {option}={options[option]!r} for data set {entry.name!r}; its options are: "
                 f"{known} (and split='train', 'validation' or 'test' where it has such parts)"
             )
-    folders = Folders(entry, data, limits)
-    return _builder(entry)(folders, **entry.arguments, **options)
+    dataset: Dataset = _builder(entry)(Folders(entry, data, limits), **entry.arguments, **options)
+    allowed = limits or Limits()
+    allowed.check("rows", dataset.n_instances, entry.name)
+    allowed.check("features", dataset.n_features or 0, entry.name)
+    allowed.check("labels", dataset.n_labels, entry.name)
+    return dataset
 
 
 def _part(dataset: Dataset, split: str | None) -> Dataset:

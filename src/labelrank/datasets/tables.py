@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
+import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +18,10 @@ from labelrank.datasets.opening import Source
 from labelrank.errors import FormatError, InputError
 from labelrank.relevance import check_relevance
 
+_DAMAGED_ARCHIVE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError),
+    *(KeyError, TypeError, ValueError, EOFError, OSError, SyntaxError),
+)
 _BRIDGE_COLUMNS = {
     "river": True,
     "location": False,
@@ -149,7 +155,7 @@ def yahoo(folders: Folders) -> Dataset:
             parts = {part: _yahoo_part(arrays, part) for part in ("train", "test")}
     except FormatError:
         raise
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError) as error:
+    except _DAMAGED_ARCHIVE as error:
         raise FormatError(
             f"{source.name}: not the archive wanted ({error}); get it again"
         ) from error
