@@ -26,10 +26,11 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     with progress("reading", quiet):
         data = datasets.load(_DATA)
-    learner = models.make_learner(_LEARNER, {}, threshold=None, seed=seed, jobs=jobs, quiet=quiet)
-    tagger = models.fitted(learner, data.train, "tfidf", None)
+    learner = models.make_learner(_LEARNER, {}, threshold="tuned", seed=seed, jobs=jobs)
+    with progress("learning", quiet):
+        tagger = models.fitted(learner, data.train, "tfidf", None)
     with progress("evaluating", quiet):
-        results = models.results(tagger, data.test)
+        results = models.results(tagger, data.test, f"{_LEARNER} on {_DATA}")
         model = persistence.save(tagger, out / "model.labelrank")
         page = report.write(results, out / "results.html")
     if json:
@@ -39,18 +40,16 @@ def demo(
 
 
 def _show(results: Any, model: Path, page: Path) -> None:
-    from labelrank.cli.printing import criteria_table, shortened
+    from labelrank.cli.printing import criteria_table, indented, shortened
 
     typer.echo(
-        f"{_LEARNER} learned {results.facts['training documents']} package descriptions with "
-        f"{results.facts['labels']} tags in {results.facts['seconds to train']} s.\n"
+        f"{_LEARNER} learned {results.facts['trained on']} package descriptions with "
+        f"{results.facts['labels']} tags,\nand where to cut its rankings, in {results.facts['seconds to train']} s.\n"
     )
-    criteria_table(
-        f"Criteria on {results.facts['test documents']} other packages", results.criteria
-    )
+    criteria_table(f"Criteria on {results.facts['tested on']} other packages", results.criteria)
     for document in results.documents:
         typer.echo(f"{document.name}: {shortened(document.text, 80)}")
-        typer.echo(f"    {_ranking(document.ranked)}\n")
+        typer.echo(indented(_ranking(document.ranked)) + "\n")
     typer.echo("Labels by falling score; | is the cut, * a right label.\n")
     typer.echo(f"model  {model}\npage   {page.resolve().as_uri()}")
     typer.echo(f"\nTry it:  echo 'a game of chess' | labelrank predict {model} - --format text")

@@ -20,18 +20,20 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Print all criteria of a model on labelled data."""
-    from labelrank import report
+    from labelrank import metrics, report
     from labelrank.cli import models
     from labelrank.cli.printing import as_json, criteria_table, progress, say
 
     tagger = models.load_tagger(model)
     dataset = source.read("test")
     with progress("evaluating", quiet):
-        results = models.results(tagger, dataset)
+        Y, scores, predicted = models.answers(tagger, dataset)
+        criteria = metrics.evaluate(Y, scores, predicted=predicted)
     if json:
-        as_json(results.criteria)
+        as_json(criteria)
     else:
-        criteria_table(f"{dataset.name}: {dataset.n_instances} instances", results.criteria)
+        criteria_table(f"{dataset.name}: {dataset.n_instances:,} instances", criteria)
     if page is not None:
-        report.write(results, page)
+        title = f"{models.learner_name(tagger)} on {dataset.name}"
+        report.write(models.results(tagger, dataset, title), page)
         say(f"page: {page}", quiet)

@@ -45,11 +45,12 @@ def fit(
     from labelrank.cli.printing import as_json, progress, table
 
     made = models.make_learner(
-        learner, models.settings(set), threshold=threshold, seed=seed, jobs=jobs, quiet=quiet
+        learner, models.settings(set), threshold=threshold, seed=seed, jobs=jobs
     )
     with progress(f"reading {source.data}", quiet):
         dataset = source.read("train")
-    tagger = models.fitted(made, dataset, representation, max_terms)
+    with progress(f"learning {dataset.n_instances:,} instances", quiet):
+        tagger = models.fitted(made, dataset, representation, max_terms)
     path = persistence.save(tagger, out or Path(f"{Path(dataset.name).name}.labelrank"))
     summary = {**tagger.summary_, "model": str(path), "bytes": path.stat().st_size}
     if json:

@@ -1,7 +1,6 @@
 """Models as commands use them: made from options, loaded, and put to data."""
 
 import json
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -41,28 +40,23 @@ def typed(value: str) -> Any:
 
 
 def make_learner(
-    name: str, chosen: dict[str, Any], *, threshold: str | None, seed: int, jobs: int | None,
-    quiet: bool = True,
-) -> Any:  # fmt: skip
+    name: str, chosen: dict[str, Any], *, threshold: str | None, seed: int, jobs: int | None
+) -> Any:
     """The learner of the catalog with its settings, seeded, cut as asked."""
     from labelrank import catalog
 
     learner = catalog.make(name, **chosen)
     known = learner.get_params(deep=False)
-    shared = {"random_state": seed, "n_jobs": jobs, "verbose": int(_watched(quiet))}
+    shared = {"random_state": seed, "n_jobs": jobs}
     learner.set_params(**{key: shared[key] for key in shared if key in known and key not in chosen})
-    return learner if threshold is None else _cut(learner, typed(threshold))
+    return learner if threshold is None else _cut(learner, typed(threshold), seed)
 
 
-def _watched(quiet: bool) -> bool:
-    return not quiet and sys.stderr.isatty()
-
-
-def _cut(learner: Any, threshold: Any) -> Any:
+def _cut(learner: Any, threshold: Any, seed: int) -> Any:
     from labelrank import ThresholdedRanker
 
     if threshold in ("tuned", "cardinality"):
-        return ThresholdedRanker(learner, strategy=threshold)
+        return ThresholdedRanker(learner, strategy=threshold, random_state=seed)
     if isinstance(threshold, bool) or not isinstance(threshold, int | float):
         raise InputError(f"got --threshold {threshold}; use a number, 'cardinality' or 'tuned'")
     return ThresholdedRanker(learner, strategy="fixed", threshold=threshold)
@@ -135,17 +129,23 @@ def fitted(learner: Any, dataset: Any, representation: str, max_terms: int | Non
     return tagger.fit(documents, dataset.Y, label_names=dataset.label_names, name=dataset.name)
 
 
-def results(tagger: Any, dataset: Any, examples: int = 3) -> Any:
-    """Everything that is measured of a model on labelled data, and a few documents."""
-    from labelrank import report
-
+def answers(tagger: Any, dataset: Any) -> tuple[Any, Any, Any]:
+    """Relevance, scores and predicted sets (0/1, sparse), in the columns of the model."""
     documents = documents_of(dataset, tagger)
     Y = relevance_of(dataset, tagger)
-    scores = tagger.decision_function(documents)
-    members = (tagger.relevance(tagger.predict(documents)) > 0).toarray()
+    predicted = tagger.relevance(tagger.predict(documents))
+    return Y, tagger.decision_function(documents), (predicted > 0).astype(int)
+
+
+def results(tagger: Any, dataset: Any, title: str, examples: int = 3) -> Any:
+    """Everything that a page shows of a model on labelled data, with a few documents."""
+    from labelrank import report
+
+    Y, scores, predicted = answers(tagger, dataset)
+    members = predicted.toarray() > 0
     return report.gather(
-        f"{dataset.name} tagged by {type(tagger.learner_).__name__}",
-        facts(tagger, dataset),
+        title,
+        _facts(tagger, dataset),
         Y,
         scores,
         label_names=tagger.label_names_,
@@ -155,12 +155,17 @@ def results(tagger: Any, dataset: Any, examples: int = 3) -> Any:
     )
 
 
-def facts(tagger: Any, dataset: Any) -> dict[str, str]:
-    """What stands at the head of a page."""
+def learner_name(tagger: Any) -> str:
+    """The class of the learner, without what only cuts its ranking."""
+    learner = tagger.learner_
+    return type(getattr(learner, "estimator", learner)).__name__
+
+
+def _facts(tagger: Any, dataset: Any) -> dict[str, str]:
     told = tagger.summary_
     return {
-        "training documents": f"{told['n_documents']:,}",
-        "test documents": f"{dataset.n_instances:,}",
+        "trained on": f"{told['n_documents']:,}",
+        "tested on": f"{dataset.n_instances:,}",
         "labels": f"{told['n_labels']:,}",
         "features": f"{told['n_features']:,}",
         "representation": told["representation"],

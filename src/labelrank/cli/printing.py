@@ -53,7 +53,11 @@ def criteria_table(title: str, criteria: Mapping[str, float]) -> None:
     """Print criteria with an arrow to the better side."""
     from labelrank.report import arrow, words
 
-    rows = [(words(name), arrow(name), value) for name, value in criteria.items()]
+    rows = [
+        (words(name), better, value if better else int(value))
+        for name, value in criteria.items()
+        for better in [arrow(name)]
+    ]
     table(title, ("criterion", "better", "value"), rows)
 
 
@@ -64,6 +68,15 @@ def shortened(text: str, width: int) -> str:
     'one two …'
     """
     return textwrap.shorten(text, width, placeholder=" …")
+
+
+def indented(text: str) -> str:
+    """Lines as wide as the console, set in by four spaces; words are not broken."""
+    margin = " " * 4
+    return textwrap.fill(
+        text, console().width, initial_indent=margin, subsequent_indent=margin,
+        break_on_hyphens=False, break_long_words=False,
+    )  # fmt: skip
 
 
 def as_json(value: Any) -> None:

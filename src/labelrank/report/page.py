@@ -9,6 +9,7 @@ from labelrank.report.chart import threshold_chart
 from labelrank.report.results import RankedLabel, Results
 
 _LOSSES = ("loss", "error", "coverage")
+_SPELLED = {"f1": "F1", "auc": "AUC", "ndcg": "nDCG", "pro": "PRO"}
 
 
 def page(results: Results) -> str:
@@ -36,10 +37,10 @@ def page(results: Results) -> str:
 def words(criterion: str) -> str:
     """The name of a criterion as people write it.
 
-    >>> words("ranking_loss")
-    'ranking loss'
+    >>> words("ranking_loss"), words("micro_f1")
+    ('ranking loss', 'micro F1')
     """
-    return criterion.replace("_", " ")
+    return " ".join(_SPELLED.get(word, word) for word in criterion.split("_"))
 
 
 def arrow(criterion: str) -> str:
