@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labelrank.datasets.opening import Source
-from labelrank.errors import FormatError
+from labelrank.errors import FormatError, LabelrankError
 
 _ROWS_AT_ONCE = 50_000
 
@@ -145,7 +145,7 @@ def of_parquet(source: Source) -> Frame:
             source.limits.check("bytes", taken, source.name)
             for name, values in columns.items():
                 values.extend(piece[name].to_list())
-    except FormatError:
+    except LabelrankError:
         raise
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt | SystemExit):

@@ -90,7 +90,7 @@ def features(lines: list[str], numbers: list[int], source: Source) -> Any:
     """CSR parts of the `index:value` pairs of each line."""
 
     def check(pairs: Any) -> None:
-        check_indices(pairs[:, 0], source.limits.features, "feature index")
+        check_indices(pairs[:, 0], source.limits.features + 1, "feature index")
         if np.isnan(pairs[:, 1]).any():
             raise ValueError("got a value NaN; leave a feature out instead")
 
@@ -108,6 +108,7 @@ def _matrix(
     if not (has_zero if zero_based is None else zero_based):
         indices = indices - 1
     width = int(indices.max(initial=-1)) + 1
+    source.limits.check("features", max(width, n_features or 0), source.name)
     if n_features is not None and width > n_features:
         raise FormatError(
             f"{source.name}: got {width} features, but n_features={n_features} are expected"

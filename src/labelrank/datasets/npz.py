@@ -44,8 +44,8 @@ def _members(source: Source) -> dict[str, Any]:
             if size > allowed:
                 raise FormatError(f"{source.name}: more than {allowed} bytes once decompressed")
             return {i.filename[:-4]: _array(archive.read(i), i.filename) for i in infos}
-    except LabelrankError as error:
-        raise FormatError(str(error)) from error
+    except LabelrankError:
+        raise
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError,
             NotImplementedError, MemoryError, OverflowError, IndexError) as error:  # fmt: skip
         raise FormatError(

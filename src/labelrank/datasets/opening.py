@@ -91,9 +91,9 @@ class Source:
             yield getattr(sys.stdin, "buffer", sys.stdin)
             return
         try:
-            if os.path.isdir(self.path):
-                raise FormatError(f"{self.name} is a folder; give the path of a data file")
             file = open(self.path, "rb")  # noqa: SIM115
+        except IsADirectoryError as error:
+            raise FormatError(f"{self.name} is a folder; give the path of a data file") from error
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise MissingError(
