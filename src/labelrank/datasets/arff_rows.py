@@ -17,9 +17,27 @@ from labelrank.errors import FormatError
 _CELLS_AT_ONCE = 2_000_000
 _PAIR = re.compile(rf"\s*(\d+)\s+(?:({_QUOTED})\s*|([^,\s'\"][^,]*))(?:,|$)", re.DOTALL)
 _DATE_LETTERS = {
-    "yyyy": "%Y", "yy": "%y", "MM": "%m", "M": "%m", "dd": "%d", "d": "%d", "HH": "%H",
-    "H": "%H", "mm": "%M", "m": "%M", "ss": "%S", "s": "%S", "SSS": "%f", "S": "%f",
-    "a": "%p", "hh": "%I", "h": "%I", "EEE": "%a", "MMM": "%b", "Z": "%z", "%": "%%",
+    "yyyy": "%Y",
+    "yy": "%y",
+    "MM": "%m",
+    "M": "%m",
+    "dd": "%d",
+    "d": "%d",
+    "HH": "%H",
+    "H": "%H",
+    "mm": "%M",
+    "m": "%M",
+    "ss": "%S",
+    "s": "%S",
+    "SSS": "%f",
+    "S": "%f",
+    "a": "%p",
+    "hh": "%I",
+    "h": "%I",
+    "EEE": "%a",
+    "MMM": "%b",
+    "Z": "%z",
+    "%": "%%",
 }
 
 
@@ -200,7 +218,10 @@ def _try(code: Callable[[str], float], cell: str | None, attribute: Attribute, f
 
 
 def _seconds(cell: str, pattern: str) -> float:
-    moment = datetime.strptime(cell, pattern)
+    try:
+        moment = datetime.strptime(cell, pattern)
+    except re.error as error:  # a pattern that names the same part twice
+        raise ValueError(pattern) from error
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import re
 from collections.abc import Iterator
@@ -115,22 +116,17 @@ def read(
 
 def _guarded(reader: Any, source: Source, chosen: str, options: dict[str, Any]) -> Dataset:
     """Call the reader; an option it does not have is the caller's mistake, said as such."""
-    accepted = _options_of(reader)
+    parameters = inspect.signature(reader).parameters
+    accepted = {name for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
     unknown = [name for name in options if name not in accepted]
     if unknown:
         raise InputError(
             f"got option {unknown[0]!r} for the {chosen} format; "
             f"it has {', '.join(sorted(accepted)) or 'no options'}"
         )
-    if "format" in reader.__code__.co_varnames[: reader.__code__.co_argcount]:
+    if "format" in parameters:
         return reader(source, chosen, **options)
     return reader(source, **options)
-
-
-def _options_of(reader: Any) -> set[str]:
-    code = reader.__code__
-    first, count = code.co_argcount, code.co_kwonlyargcount
-    return set(code.co_varnames[first : first + count])
 
 
 def _reader(name: str) -> Any:
@@ -225,7 +221,7 @@ def _by_ending(source: Source) -> str | None:
 
 
 _BINARY = {b"PK\x03\x04": "npz", b"PK\x05\x06": "npz", b"PAR1": "parquet", b"MATLAB ": "mat"}
-_PAIRS = re.compile(r"(\d+(,\d+)*)?([ \t]+\d+:\S+)+\s*")
+_PAIRS = re.compile(r"(\d+(,\d+)*[ \t]+)?\d+:\S+([ \t]+\d+:\S+)*")
 
 
 def sniff(source: Source) -> str:

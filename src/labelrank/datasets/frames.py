@@ -34,7 +34,7 @@ def of_json(lines: Iterable[tuple[int, str]], source: Source) -> Frame:
         if not line.strip():
             continue
         record = _object(line, f"{source.name}, line {number}")
-        for key in record.keys() - columns.keys():
+        for key in [key for key in record if key not in columns]:
             columns[key] = [None] * len(numbers)
             source.limits.check("features", len(columns), source.name)
         for key, column in columns.items():

@@ -105,9 +105,9 @@ def _lines(source: Source, encoding: str | None) -> Iterator[tuple[int, str]]:
     codec = encoding or "utf-8"
     longest, number = source.limits.line, 0
     with source.stream() as file:
-        while raw := file.readline(longest + 1):
+        while raw := file.readline(longest + 2):
             number += 1
-            source.limits.check("line", len(raw) - 1, f"{source.name}, line {number}")
+            source.limits.check("line", len(raw.rstrip(b"\r\n")), f"{source.name}, line {number}")
             raw = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
             try:
                 line = raw.decode(codec).rstrip("\r\n")
