@@ -128,10 +128,10 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        X = validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=list(self._x_dtypes),
-            accept_large_sparse=True,
-        )  # fmt: skip
+        try:
+            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=list(self._x_dtypes))
+        except ValueError as error:
+            raise InputError(_one_sentence(str(error))) from error
         return sp.csr_array(X) if sp.issparse(X) else X
 
     def _declare(self, Y: Any, classes: Any = None) -> None:
@@ -219,6 +219,13 @@ class IncrementalRanker(LabelRanker):
             f"{type(self).__name__} cannot take new labels after its first piece; "
             "declare them all by `classes` at the first call"
         )
+
+
+def _one_sentence(message: str) -> str:
+    """scikit-learn's message without its paragraphs of advice."""
+    if "contains NaN" in message or "contains infinity" in message:
+        return message.split("\n")[0].rstrip(".") + "; fill in or leave out such values first"
+    return " ".join(message.split())
 
 
 def _width(Y: Any) -> int:
