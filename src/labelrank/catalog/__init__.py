@@ -14,7 +14,10 @@ from labelrank.errors import InputError, MissingError
 
 __all__ = ["Entry", "describe", "entries", "make", "names"]
 
-FAMILIES = ("perceptrons",)
+FAMILIES = (
+    "perceptrons",
+    "chains",
+)
 
 
 def entries() -> list[Entry]:

@@ -21,7 +21,10 @@ __all__ = [
     "to_json",
 ]  # fmt: skip
 
-PAPERS = ("perceptrons",)
+PAPERS = (
+    "perceptrons",
+    "chains",
+)
 
 Measure = Callable[..., Iterable[Record]]
 

@@ -63,6 +63,7 @@ def train_links(
     Links are trained on the true earlier labels, so none waits for another. An instance whose
     label is unknown is left out of that link.
     """
+    X = narrow(X)
     columns = {link.column for link in links}
     constant = {c: model for c in columns if (model := _constant(X, codes[:, c])) is not None}
     varying = [link for link in links if link.column not in constant]
@@ -127,8 +128,18 @@ def beside(X: Any, features: Array) -> Any:
         return X
     features = features.astype(X.dtype, copy=False)
     if sp.issparse(X):
-        return sp.csr_array(sp.hstack([X, sp.csr_array(features)]))
+        return narrow(sp.csr_array(sp.hstack([X, sp.csr_array(features)])))
     return np.hstack([X, features])
+
+
+def narrow(X: Any) -> Any:
+    """Sparse X with 32-bit indices where they suffice: forests and others take no wider ones."""
+    if not sp.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
+        return X
+    if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return sp.csr_array(parts, shape=X.shape)
 
 
 class Scorer(Protocol):
@@ -165,7 +176,7 @@ class _BatchScorer:
     def __init__(
         self, links: Sequence[Link], models: Sequence[Any], encoding: Encoding, X: Any
     ) -> None:
-        self.links, self.models, self.encoding, self.X = links, models, encoding, X
+        self.links, self.models, self.encoding, self.X = links, models, encoding, narrow(X)
         self.sizes, self.n_rows = encoding.sizes, X.shape[0]
         self._room: Array | None = None
 

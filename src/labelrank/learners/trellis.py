@@ -4,6 +4,7 @@ Paper 004 draws the tree of a full chain (Figure 4) and the trellis of a Markov 
 """
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,8 @@ def _states(scorer: Scorer, parents: list[int], paths: Array) -> tuple[Array, bo
     sizes = [int(scorer.sizes[c]) for c in parents]
     if np.prod(sizes, dtype=float) > _MOST_PREFIXES:
         return np.unique(paths[:, parents], axis=0), False
-    return np.indices(sizes).reshape(len(sizes), -1).T.reshape(-1, len(sizes)), True
+    combinations = list(product(*map(range, sizes)))
+    return np.array(combinations, dtype=np.int32).reshape(len(combinations), len(sizes)), True
 
 
 def draw_trellis(trellis: Trellis, ax: Any = None) -> Any:
