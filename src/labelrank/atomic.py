@@ -61,6 +61,8 @@ def atomic_write(
 def _temporary(target: Path) -> tuple[int, str]:
     if target.is_dir():
         raise MissingError(f"{target} is a folder; give the path of a file to write")
+    if target.exists() and not target.is_file():
+        raise MissingError(f"{target} is a device or pipe; give the path of a plain file to write")
     try:
         return tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
     except OSError as error:

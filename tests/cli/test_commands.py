@@ -73,6 +73,23 @@ def test_fit_cuts_the_ranking_as_asked(run, news, tmp_path, threshold):
     assert sizes == [2, 2] if threshold == "cardinality" else max(sizes) <= 3
 
 
+@pytest.mark.parametrize(
+    ("learner", "threshold", "made"),
+    [
+        ("MMP", "0.5", "MulticlassMultilabelPerceptron"),
+        ("MMP", "tuned", "ThresholdedRanker"),
+        ("BR", "0.5", "ThresholdedRanker"),
+    ],
+)
+def test_a_learner_with_a_threshold_of_its_own_keeps_it(
+    run, news, tmp_path, learner, threshold, made
+):
+    told = lines(
+        run("fit", news, "-o", tmp_path / "m", "-l", learner, "--threshold", threshold, "--json")
+    )
+    assert told[0]["learner"] == made
+
+
 def test_fit_reads_standard_input(run, news, tmp_path):
     path = tmp_path / "out.labelrank"
     done = run("fit", "-", "--format", "jsonl", "-o", path, stdin=news.read_bytes())

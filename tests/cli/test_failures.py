@@ -1,5 +1,6 @@
 """What goes wrong is one sentence on standard error and an exit code, never a traceback."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -77,6 +78,18 @@ def test_a_wrong_value_is_refused(run, news, tmp_path):
 
 def test_an_unwritable_place_is_named(run, news, tmp_path):
     refused(run("fit", news, "-o", tmp_path / "no" / "m"), "no/m")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_device_or_pipe_is_not_replaced_by_a_model(run, news, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    refused(run("fit", news, "-o", tmp_path / "pipe"), "pipe")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.data
+def test_targets_of_several_classes_are_no_labels(run, tmp_path):
+    refused(run("fit", "solar-flare", "-o", tmp_path / "m"), "solar-flare", "chains")
 
 
 def test_texts_do_not_go_into_a_model_of_matrices(run, model, news, tmp_path):

@@ -42,11 +42,12 @@ def demo(
 def _show(results: Any, model: Path, page: Path) -> None:
     from labelrank.cli.printing import criteria_table, indented, shortened
 
+    facts = results.facts
     typer.echo(
-        f"{_LEARNER} learned {results.facts['trained on']} package descriptions with "
-        f"{results.facts['labels']} tags,\nand where to cut its rankings, in {results.facts['seconds to train']} s.\n"
+        f"{_LEARNER} learned {facts['trained on']} package descriptions with {facts['labels']} "
+        f"tags, and where to cut its rankings, in {facts['seconds to train']} s.\n"
     )
-    criteria_table(f"Criteria on {results.facts['tested on']} other packages", results.criteria)
+    criteria_table(f"Criteria on {facts['tested on']} other packages", results.criteria)
     for document in results.documents:
         typer.echo(f"{document.name}: {shortened(document.text, 80)}")
         typer.echo(indented(_ranking(document.ranked)) + "\n")

@@ -56,4 +56,5 @@ def fit(
     if json:
         as_json(summary)
     elif not quiet:
-        table(f"{learner} fitted", ("", ""), [(k.replace("_", " "), v) for k, v in summary.items()])
+        rows = [(key.removeprefix("n_"), value) for key, value in summary.items()]
+        table(f"{learner} learned {dataset.name}", ("", ""), rows)

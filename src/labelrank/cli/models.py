@@ -53,13 +53,17 @@ def make_learner(
 
 
 def _cut(learner: Any, threshold: Any, seed: int) -> Any:
+    """The learner with its own threshold set, where it has one, else within a ThresholdedRanker."""
     from labelrank import ThresholdedRanker
 
-    if threshold in ("tuned", "cardinality"):
-        return ThresholdedRanker(learner, strategy=threshold, random_state=seed)
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
+    is_number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+    if not is_number and threshold not in ("tuned", "cardinality"):
         raise InputError(f"got --threshold {threshold}; use a number, 'cardinality' or 'tuned'")
-    return ThresholdedRanker(learner, strategy="fixed", threshold=threshold)
+    if threshold != "tuned" and "threshold" in learner.get_params(deep=False):
+        return learner.set_params(threshold=threshold)
+    if is_number:
+        return ThresholdedRanker(learner, strategy="fixed", threshold=threshold)
+    return ThresholdedRanker(learner, strategy=threshold, random_state=seed)
 
 
 def load_tagger(path: Path) -> Any:
@@ -124,6 +128,11 @@ def fitted(learner: Any, dataset: Any, representation: str, max_terms: int | Non
 
     if not dataset.label_names:
         raise InputError(f"{dataset.name} has no labels; name their column by --label-column")
+    if dataset.target_classes is not None:
+        raise InputError(
+            f"{dataset.name} has targets of several classes each, not labels; "
+            "learn it in Python by one of the classifier chains"
+        )
     tagger = Tagger(learner, representation=representation, max_terms=max_terms)
     documents = dataset.X if dataset.texts is None else dataset.texts
     return tagger.fit(documents, dataset.Y, label_names=dataset.label_names, name=dataset.name)

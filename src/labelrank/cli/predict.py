@@ -75,11 +75,15 @@ def _name(dataset: Any, i: int) -> str:
 def _table(dataset: Any, found: Iterator[list[Any]]) -> None:
     from labelrank.cli.printing import shortened, table
 
-    rows = []
-    for i, ranked in enumerate(found):
-        text = "" if dataset.texts is None else shortened(dataset.texts[i], 40)
-        rows.append((_name(dataset, i), text, ranking(ranked)))
-    table("", ("document", "text", "labels ranked, | is the cut"), rows)
+    cut = "labels ranked, | is the cut"
+    names = (_name(dataset, i) for i in range(dataset.n_instances))
+    if dataset.texts is None:
+        rows = [(name, ranking(ranked)) for name, ranked in zip(names, found, strict=True)]
+        table("", ("instance", cut), rows)
+        return
+    texts = (shortened(text, 40) for text in dataset.texts)
+    places = map(ranking, found)
+    table("", ("document", "text", cut), zip(names, texts, places, strict=True))
 
 
 def ranking(ranked: list[Any]) -> str:
