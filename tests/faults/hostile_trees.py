@@ -64,6 +64,10 @@ HOSTILE = {
         {"kind": "unicode_array", "tensor": "0", "shape": [1]},
         [np.full((1, 1), 2**31, np.uint32)],
     ),
+    "characters without a width": (
+        {"kind": "unicode_array", "tensor": "0", "shape": [1]},
+        [np.zeros(1, np.uint32)],
+    ),
     "column outside the matrix": (_sparse(), [np.ones(1), np.array([2]), np.array([0, 1])]),
     "negative column": (_sparse(), [np.ones(1), np.array([-1]), np.array([0, 1])]),
     "rows that do not end": (_sparse(), [np.ones(1), np.array([0]), np.array([0, 9])]),

@@ -166,6 +166,21 @@ def test_missing_files_folders_and_pipes_are_refused(tmp_path):
     assert "cannot be read" in refused("nul\0byte")
 
 
+def test_a_file_replaced_while_it_is_read_is_read_again(tmp_path, monkeypatch):
+    path = persistence.save(Box(np.zeros(3)), tmp_path / "m")
+    verify, left = container.verify, [Box(np.ones(3))]
+
+    def verify_then_replace(*arguments):
+        verify(*arguments)
+        if left:
+            persistence.save(left.pop(), path)
+
+    monkeypatch.setattr(container, "verify", verify_then_replace)
+    np.testing.assert_array_equal(persistence.load(path).value, np.ones(3))
+    left += [Box(np.full(3, i)) for i in range(99)]
+    assert "keeps changing" in refused(path)
+
+
 def test_limit_on_bytes_is_checked_first(good, tmp_path):
     path = written(tmp_path, good)
     assert "raise max_bytes" in refused(path, max_bytes=len(good) - 1)

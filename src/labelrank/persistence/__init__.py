@@ -19,6 +19,7 @@ __all__ = ["FORMAT_VERSION", "inspect", "load", "register", "save"]
 
 FORMAT = "labelrank-model"
 FORMAT_VERSION = 1
+_ATTEMPTS = 5
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> Path:
@@ -57,9 +58,24 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     """The model of a file written by `save`; it answers bit for bit as the saved one did.
 
     Anything else (a damaged, cut, foreign, newer or hostile file, or one of more than
-    `max_bytes`) is refused with a ModelFileError.
+    `max_bytes`) is refused with a ModelFileError. A file that another process replaces
+    meanwhile is read again.
     """
     path = Path(path)
+    for _ in range(_ATTEMPTS):
+        before = container.stamp(path)
+        try:
+            model = _load(path, max_bytes)
+        except ModelFileError:
+            if container.stamp(path) == before:
+                raise
+        else:
+            if container.stamp(path) == before:
+                return model
+    raise ModelFileError(f"{path} keeps changing while it is read; load it when it is at rest")
+
+
+def _load(path: Path, max_bytes: int | None) -> Any:
     document, declared = container.read_document(path, max_bytes)
     _check_version(path, document)
     container.verify(path, document)
@@ -121,5 +137,5 @@ def _warn_of_other_version(document: dict[str, Any]) -> None:
             f"the model was saved with scikit-learn {saved} and is loaded with {here}: "
             "answers may differ where it holds scikit-learn estimators",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -155,6 +155,15 @@ def verify(path: Path, document: dict[str, Any]) -> None:
         raise _damaged(path, "its checksum does not match its contents")
 
 
+def stamp(path: Path) -> tuple[int, ...] | None:
+    """What changes when the file is replaced or rewritten; None where there is none."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 @contextmanager
 def tensors(path: Path) -> Iterator[Any]:
     """The memory-mapped container: `get_tensor(name)` copies one array out."""

@@ -59,7 +59,7 @@ class Decoder:
             found = self.decode(node)
         except ModelFileError:
             raise
-        except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise _unsound(f"{type(error).__name__}: {error}") from error
         if self._unused:
             raise _unsound(f"{len(self._unused)} arrays belong to nothing")
