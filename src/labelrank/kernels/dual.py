@@ -1,0 +1,302 @@
+"""Pairwise perceptrons in their dual representation: who erred on which duel, not weights.
+
+Problem   one perceptron w_uv per pair of labels (w_vu = -w_uv), moved by 2 x_i on each mistake, so
+          m_uv(x) = 2 (sum of k(x, x_i) over the mistakes on u > v, less those on v > u).
+Given     an instance x as a CSR row (indices int32, data float32), and what was learned:
+Layout    A *document* is a stored instance (`Documents`; `Inverted` lists those that hold a
+          feature). An *entry* is (document, better label u, the labels v it failed to beat): the
+          v's are a bit mask of n_words uint32, or, where that is shorter, their sorted list.
+          Within a block of BLOCK entries they are sorted by u; `Index` says where those of u are,
+          and in which ones u lost. Documents and entries not yet in the two indices are
+          searched directly, so both grow in blocks.
+Changes   only the working memory and the results it is given.
+Returns   the duels of one label, or of all: votes, summed margins, the matrix of margins.
+Exactness Kernel values are made 64-bit integers, scaled by a power of two so that no sum can
+          overflow. Sums are then exact in any order: rows equal full matrices, pieces the whole,
+          and a margin that cancels is exactly 0. Integer data loses nothing at all.
+Cost      a row of duels: one vector addition over labels an entry of u, plus u's losses.
+See       Loza Mencía & Fürnkranz 2008 (pairwise perceptrons in the dual, EUR-Lex)
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from labelrank.kernels._compile import kernel
+
+LINEAR, POLY, RBF = range(3)
+BLOCK = 1024
+BITS = 32
+TILE = 64
+
+
+class Documents(NamedTuple):
+    """CSR rows of the instances that ever erred, their squared norms, visits with an error."""
+
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.int32]
+    data: npt.NDArray[np.float32]
+    norms: npt.NDArray[np.float64]
+    visits: npt.NDArray[np.int32]
+
+
+class Inverted(NamedTuple):
+    """For each feature the documents that hold it, among the first `n_documents`."""
+
+    indptr: npt.NDArray[np.int64]
+    documents: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float32]
+    n_documents: int
+
+
+class Entries(NamedTuple):
+    """Mistakes: words[start[e]:start[e+1]] are the labels `label[e]` failed to beat."""
+
+    document: npt.NDArray[np.int32]
+    label: npt.NDArray[np.int32]
+    start: npt.NDArray[np.int64]
+    words: npt.NDArray[np.uint32]
+
+
+class Index(NamedTuple):
+    """Who won and who lost in the first `n_blocks` blocks of BLOCK entries.
+
+    The entries of label u in block b are first[u, b]:first[u+1, b]; those in which it lost are
+    at offset[start[u, b]:start[u+1, b]] from the beginning of the block.
+    """
+
+    first: npt.NDArray[np.int32]
+    start: npt.NDArray[np.int64]
+    offset: npt.NDArray[np.uint16]
+    n_blocks: int
+
+
+class Similarity(NamedTuple):
+    """k(x, z): LINEAR x.z, POLY (gamma x.z + coef0)^degree, RBF exp(-gamma |x - z|^2)."""
+
+    code: int
+    gamma: float
+    coef0: float
+    degree: int
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread: by feature, by document (twice), by label (padded)."""
+
+    x: npt.NDArray[np.float64]
+    similarity: npt.NDArray[np.float64]
+    fixed: npt.NDArray[np.int64]
+    row: npt.NDArray[np.int64]
+
+
+@kernel
+def dot_products(indices, data, documents, inverted, n_documents, x, out):
+    """x.z for every document z; both ways add in feature order, so they agree to the bit."""
+    out[:n_documents] = 0.0
+    for p in range(indices.shape[0]):
+        j, value = indices[p], np.float64(data[p])
+        x[j] = value
+        for r in range(inverted.indptr[j], inverted.indptr[j + 1]):
+            out[inverted.documents[r]] += value * inverted.values[r]
+    for i in range(inverted.n_documents, n_documents):
+        total = 0.0
+        for p in range(documents.indptr[i], documents.indptr[i + 1]):
+            total += x[documents.indices[p]] * documents.data[p]
+        out[i] = total
+    for p in range(indices.shape[0]):
+        x[indices[p]] = 0.0
+
+
+@kernel
+def squared_norm(data):
+    total = 0.0
+    for p in range(data.shape[0]):
+        total += np.float64(data[p]) * data[p]
+    return total
+
+
+@kernel
+def apply_similarity(similarity, norm, norms, n_documents, out):
+    if similarity.code == POLY:
+        for i in range(n_documents):
+            out[i] = (similarity.gamma * out[i] + similarity.coef0) ** similarity.degree
+    elif similarity.code == RBF:
+        for i in range(n_documents):
+            out[i] = math.exp(-similarity.gamma * max(0.0, norm + norms[i] - 2.0 * out[i]))
+
+
+@kernel
+def to_fixed_point(values, n, copies, fixed):
+    """Integers fixed = values * factor whose sums, each taken `copies` times, stay below 2^61."""
+    total = 0.0
+    for i in range(n):
+        total += abs(values[i])
+    total *= copies
+    if total == 0.0 or not math.isfinite(total):
+        fixed[:n] = 0
+        return 1.0 if total == 0.0 else math.nan
+    factor = math.ldexp(1.0, min(61 - math.frexp(total)[1], 1000))
+    for i in range(n):
+        fixed[i] = np.int64(np.rint(values[i] * factor))
+    return factor
+
+
+@kernel
+def compare_documents(indices, data, documents, inverted, n_documents, similarity, copies, scratch):
+    """k(x, .) over all documents into scratch.fixed; returns its factor (NaN on overflow)."""
+    values = scratch.similarity
+    dot_products(indices, data, documents, inverted, n_documents, scratch.x, values)
+    apply_similarity(similarity, squared_norm(data), documents.norms, n_documents, values)
+    return to_fixed_point(values, n_documents, copies, scratch.fixed)
+
+
+@kernel
+def add_losers(row, words, start, stop, n_words, value):
+    """row[v] += value for every label v of an entry."""
+    if stop - start < n_words:
+        for p in range(start, stop):
+            row[words[p]] += value
+        return
+    for w in range(n_words):
+        bits = words[start + w]
+        if bits:
+            part = row[BITS * w : BITS * w + BITS]
+            for b in range(BITS):
+                if bits & np.uint32(1 << b):
+                    part[b] += value
+
+
+@kernel
+def is_loser(words, start, stop, n_words, v):
+    if stop - start == n_words:
+        return (words[start + v // BITS] >> np.uint32(v % BITS)) & np.uint32(1) != 0
+    end = stop
+    while start < stop:
+        middle = (start + stop) // 2
+        if words[middle] < v:
+            start = middle + 1
+        else:
+            stop = middle
+    return start < end and words[start] == v
+
+
+@kernel
+def add_wins(row, u, entries, index, n_entries, fixed):
+    """row[v] += the evidence for u over v."""
+    n_words = row.shape[0] // BITS
+    recent = index.n_blocks * BLOCK
+    for block in range(index.n_blocks):
+        for e in range(index.first[u, block], index.first[u + 1, block]):
+            value = fixed[entries.document[e]]
+            if value != 0:
+                add_losers(
+                    row, entries.words, entries.start[e], entries.start[e + 1], n_words, value
+                )
+    for e in range(recent, n_entries):
+        if entries.label[e] == u:
+            value = fixed[entries.document[e]]
+            add_losers(row, entries.words, entries.start[e], entries.start[e + 1], n_words, value)
+
+
+@kernel
+def subtract_losses(row, u, entries, index, n_entries, fixed):
+    """row[v] -= the evidence for v over u."""
+    n_words = row.shape[0] // BITS
+    recent = index.n_blocks * BLOCK
+    for block in range(index.n_blocks):
+        documents = entries.document[block * BLOCK : (block + 1) * BLOCK]
+        labels = entries.label[block * BLOCK : (block + 1) * BLOCK]
+        for p in range(index.start[u, block], index.start[u + 1, block]):
+            e = index.offset[p]
+            row[labels[e]] -= fixed[documents[e]]
+    for e in range(recent, n_entries):
+        if is_loser(entries.words, entries.start[e], entries.start[e + 1], n_words, u):
+            row[entries.label[e]] -= fixed[entries.document[e]]
+
+
+@kernel
+def duels_of(u, entries, index, n_entries, fixed, row):
+    """All duels of label u: row[v] > 0 where it beats v, by that margin (times factor / 2)."""
+    row[:] = 0
+    add_wins(row, u, entries, index, n_entries, fixed)
+    subtract_losses(row, u, entries, index, n_entries, fixed)
+
+
+@kernel
+def all_wins(entries, index, n_entries, fixed, wins):
+    """wins[u, v]: the evidence for u over v, whose margin is wins[u, v] - wins[v, u]."""
+    wins[:] = 0
+    for u in range(wins.shape[0]):
+        add_wins(wins[u], u, entries, index, n_entries, fixed)
+
+
+@kernel
+def count_votes(wins, unit, votes, margins):
+    """Won duels and summed margins of every label; tiles keep both triangles in the cache."""
+    n_labels = wins.shape[0]
+    votes[:] = 0.0
+    margins[:] = 0.0
+    for top in range(0, n_labels, TILE):
+        for left in range(top, n_labels, TILE):
+            for u in range(top, min(top + TILE, n_labels)):
+                won, total = 0, 0.0
+                for v in range(max(left, u + 1), min(left + TILE, n_labels)):
+                    margin = wins[u, v] - wins[v, u]
+                    won += margin >= 0
+                    votes[v] += margin < 0
+                    total += margin
+                    margins[v] -= unit * margin
+                votes[u] += won
+                margins[u] += unit * total
+
+
+@kernel
+def vote(X, first, last, store, sizes, similarity, scratch, wins, votes, margins):
+    """Votes and summed margins of rows first..last; False where a kernel value overflows."""
+    documents, inverted, entries, index = store
+    indptr, indices, data = X
+    for r in range(first, last):
+        span = slice(indptr[r], indptr[r + 1])
+        factor = compare_documents(
+            indices[span], data[span], documents, inverted, sizes[0], similarity, sizes[2], scratch
+        )
+        if math.isnan(factor):
+            return False
+        all_wins(entries, index, sizes[1], scratch.fixed, wins)
+        count_votes(wins, 2.0 / factor, votes[r], margins[r])
+    return True
+
+
+@kernel
+def list_duels(X, rows, labels, store, sizes, similarity, scratch, out):
+    """out[j] = the margins of label labels[j] for row rows[j]; False where a value overflows."""
+    documents, inverted, entries, index = store
+    indptr, indices, data = X
+    factor = 1.0
+    for j in range(rows.shape[0]):
+        r = rows[j]
+        if j == 0 or r != rows[j - 1]:
+            span = slice(indptr[r], indptr[r + 1])
+            factor = compare_documents(
+                indices[span], data[span], documents, inverted, sizes[0], similarity, sizes[2],
+                scratch,
+            )  # fmt: skip
+        if math.isnan(factor):
+            return False
+        duels_of(labels[j], entries, index, sizes[1], scratch.fixed, scratch.row)
+        for v in range(out.shape[1]):
+            out[j, v] = scratch.row[v] * (2.0 / factor)
+    return True
+
+
+@kernel
+def count_mistakes(u, v, entries, n_entries, n_words, out):
+    """out[i] += how often document i erred on u > v, less how often on v > u."""
+    for e in range(n_entries):
+        better = entries.label[e]
+        if better in (u, v):
+            worse = v if better == u else u
+            if is_loser(entries.words, entries.start[e], entries.start[e + 1], n_words, worse):
+                out[entries.document[e]] += 1 if better == u else -1

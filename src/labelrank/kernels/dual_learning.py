@@ -1,0 +1,230 @@
+"""Learning pairwise perceptrons in the dual representation: one pass, and the loser index.
+
+Problem   for every instance x, in order, and every preference u > v it states: on a mistake
+          w_uv += 2 x, which is written down as "x erred on (u, v)" (see `labelrank.kernels.dual`).
+Given     X and the grades Y in CSR layout (indptr int64, indices int32, data float32 / float64;
+          a grade of NaN is unknown), `order` int64: the rows to visit from position `at` on.
+Changes   Documents, Entries and the counters `used` grow; `known` maps rows of X to documents.
+Returns   the position in `order` at which room ran out or an index fell due; -1 - position
+          where a kernel value overflows.
+Cost      for each relevant label (and Θ) one row of duels.
+Order     instances as given. The preferences of one instance concern different perceptrons,
+          so their order does not matter.
+See       Loza Mencía & Fürnkranz 2008
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from labelrank.kernels._compile import kernel
+from labelrank.kernels.dual import BITS, BLOCK, compare_documents, duels_of, is_loser, squared_norm
+
+N_DOCUMENTS, N_ENTRIES, N_WORDS, MOST_VISITS, N_TRAINED, N_MISTAKES = range(6)
+
+
+class Rule(NamedTuple):
+    """Which preferences train, and when one is a mistake (margin NaN: by the sign, sgn(0) = +1)."""
+
+    calibrated: bool
+    ordered: bool
+    margin: float
+
+
+class Lesson(NamedTuple):
+    """Working memory of learning, by label: the grades (irrelevant -1 at rest), the losers."""
+
+    grade: npt.NDArray[np.float64]
+    lost: npt.NDArray[np.uint8]
+
+
+@kernel
+def grade_labels(columns, grades, rule, n_labels, grade):
+    """Relevant labels by their grade (all 1 if not ordered), Θ 0, unknown NaN; others are at -1."""
+    for p in range(columns.shape[0]):
+        known = grades[p] > 0.0
+        grade[columns[p]] = (grades[p] if rule.ordered else 1.0) if known else math.nan
+    if rule.calibrated:
+        grade[n_labels - 1] = 0.0
+
+
+@kernel
+def find_mistakes(u, row, grade, n_labels, rule, factor, lost):
+    """Mark the labels v graded below u that it fails to beat; returns (trained, mistakes)."""
+    before, after = np.int64(0), np.int64(-1)
+    if not math.isnan(rule.margin):
+        before = np.int64(math.floor(max(-4e18, min(4e18, 0.5 * rule.margin * factor))))
+        after = before
+    trained, mistakes = 0, 0
+    for v in range(n_labels):
+        below = grade[v] < grade[u]
+        wrong = below and row[v] <= (before if v < u else after)
+        lost[v] = wrong
+        trained += below
+        mistakes += wrong
+    return trained, mistakes
+
+
+@kernel
+def write_losers(lost, n_labels, n_losers, words, at, n_words):
+    """Append the marked labels as the shorter of list and mask; returns the new end."""
+    if n_losers < n_words:
+        for v in range(n_labels):
+            if lost[v]:
+                words[at] = v
+                at += 1
+        return at
+    words[at : at + n_words] = 0
+    for v in range(n_labels):
+        if lost[v]:
+            words[at + v // BITS] |= np.uint32(1 << (v % BITS))
+    return at + n_words
+
+
+@kernel
+def add_document(indices, data, documents, used):
+    i = used[N_DOCUMENTS]
+    start = documents.indptr[i]
+    stop = start + indices.shape[0]
+    documents.indices[start:stop] = indices
+    documents.data[start:stop] = data
+    documents.indptr[i + 1] = stop
+    documents.norms[i] = squared_norm(data)
+    documents.visits[i] = 0
+    used[N_DOCUMENTS] += 1
+    return i
+
+
+@kernel
+def add_entry(i, u, n_labels, n_losers, entries, used, lost):
+    e = used[N_ENTRIES]
+    n_words = (n_labels + BITS - 1) // BITS
+    entries.document[e] = i
+    entries.label[e] = u
+    end = write_losers(lost, n_labels, n_losers, entries.words, entries.start[e], n_words)
+    entries.start[e + 1] = end
+    used[N_ENTRIES] += 1
+    used[N_WORDS] = end
+
+
+@kernel
+def learn_labels(columns, i, factor, rule, entries, index, used, scratch, lesson):
+    """Train all duels of the better labels of document i; returns the number of mistakes."""
+    n_labels = index.first.shape[0] - 1
+    n_entries, before = used[N_ENTRIES], used[N_MISTAKES]
+    for p in range(columns.shape[0] + int(rule.calibrated)):
+        u = columns[p] if p < columns.shape[0] else n_labels - 1
+        if math.isnan(lesson.grade[u]):
+            continue
+        duels_of(u, entries, index, n_entries, scratch.fixed, scratch.row)
+        trained, mistakes = find_mistakes(
+            u, scratch.row, lesson.grade, n_labels, rule, factor, lesson.lost
+        )
+        used[N_TRAINED] += trained
+        used[N_MISTAKES] += mistakes
+        if mistakes:
+            add_entry(i, u, n_labels, mistakes, entries, used, lesson.lost)
+    return used[N_MISTAKES] - before
+
+
+@kernel
+def is_full(n_better, entries, index, inverted, used, n_recent):
+    """Whether the next instance could overrun the room, or an index has fallen due."""
+    n_words = (index.first.shape[0] - 1 + BITS - 1) // BITS
+    return (
+        used[N_WORDS] + n_better * n_words > entries.words.shape[0]
+        or used[N_ENTRIES] >= (index.n_blocks + 1) * BLOCK
+        or used[N_DOCUMENTS] >= inverted.n_documents + n_recent
+    )
+
+
+@kernel
+def remember(r, i, indices, data, known, documents, used):
+    """Store row r as document i if it is not there yet, and count the visit."""
+    if known[r] < 0:
+        add_document(indices, data, documents, used)
+        known[r] = i
+    documents.visits[i] += 1
+    used[MOST_VISITS] = max(used[MOST_VISITS], documents.visits[i])
+
+
+@kernel
+def learn_pass(X, Y, order, at, rule, similarity, known, store, used, n_recent, scratch, lesson):
+    documents, inverted, entries, index = store
+    n_labels = index.first.shape[0] - 1
+    while at < order.shape[0]:
+        r = order[at]
+        span, spread = slice(X[0][r], X[0][r + 1]), slice(Y[0][r], Y[0][r + 1])
+        indices, data, columns = X[1][span], X[2][span], Y[1][spread]
+        if is_full(columns.shape[0] + 1, entries, index, inverted, used, n_recent):
+            return at
+        factor = compare_documents(
+            indices, data, documents, inverted, used[N_DOCUMENTS], similarity,
+            used[MOST_VISITS], scratch,
+        )  # fmt: skip
+        if math.isnan(factor):
+            return -1 - at
+        grade_labels(columns, Y[2][spread], rule, n_labels, lesson.grade)
+        i = known[r] if known[r] >= 0 else used[N_DOCUMENTS]
+        if learn_labels(columns, i, factor, rule, entries, index, used, scratch, lesson):
+            remember(r, i, indices, data, known, documents, used)
+        lesson.grade[columns] = -1.0
+        at += 1
+    return at
+
+
+@kernel
+def sort_block(entries, begin, first):
+    """Sort a block of entries by label, stably; first[u] is where those of u begin."""
+    order = np.argsort(entries.label[begin : begin + BLOCK], kind="mergesort") + begin
+    document, label = entries.document[order], entries.label[order]
+    origin = entries.start[begin]
+    words = entries.words[origin : entries.start[begin + BLOCK]].copy()
+    lengths = (entries.start[order + 1] - entries.start[order]).copy()
+    froms = entries.start[order] - origin
+    at, u = origin, 0
+    for k in range(BLOCK):
+        entries.document[begin + k], entries.label[begin + k] = document[k], label[k]
+        entries.words[at : at + lengths[k]] = words[froms[k] : froms[k] + lengths[k]]
+        entries.start[begin + k] = at
+        at += lengths[k]
+        while u <= label[k]:
+            first[u] = begin + k
+            u += 1
+    first[u:] = begin + BLOCK
+
+
+@kernel
+def index_losers(entries, begin, n_labels, fill, offset, is_counting):
+    """Count the losses of each label in the block (fill[v] += 1), or list them from fill[v] on."""
+    n_words = (n_labels + BITS - 1) // BITS
+    for e in range(begin, begin + BLOCK):
+        origin, end = entries.start[e], entries.start[e + 1]
+        is_list = end - origin < n_words
+        for p in range(origin, end):
+            bits = np.uint32(1) if is_list else entries.words[p]
+            v = np.int64(entries.words[p]) if is_list else (p - origin) * BITS
+            while bits:
+                if bits & np.uint32(1):
+                    if not is_counting:
+                        offset[fill[v]] = e - begin
+                    fill[v] += 1
+                bits >>= np.uint32(1)
+                v += 1
+
+
+@kernel
+def rewrite_losers(start, words, n_words, names, new_start, new_words, n_labels):
+    """Entries over more labels: label v is now called names[v]."""
+    lost = np.zeros(n_labels, np.uint8)
+    wider = (n_labels + BITS - 1) // BITS
+    for e in range(start.shape[0] - 1):
+        lost[:] = 0
+        n_losers = 0
+        for v in range(names.shape[0]):
+            if is_loser(words, start[e], start[e + 1], n_words, v):
+                lost[names[v]] = 1
+                n_losers += 1
+        new_start[e + 1] = write_losers(lost, n_labels, n_losers, new_words, new_start[e], wider)
