@@ -71,6 +71,15 @@ def test_a_value_a_sparse_row_leaves_out_is_zero_or_the_first_value(table):
     assert got.texts[2] == ["some, text", "", ""]
 
 
+def test_numbers_in_string_and_date_columns_of_sparse_rows_stay_text_and_dates(table):
+    got = table(
+        "@relation r\n@attribute a string\n@attribute b date yyyy\n@attribute c {}\n@data\n"
+        "{0 12,1 1971}\n{}\n"
+    )
+    assert got.texts == {0: ["12", ""]}
+    np.testing.assert_array_equal(got.values.toarray()[:, 1], [365 * 86400, 0])
+
+
 def test_sparse_numbers_go_through_the_bulk_reader(table):
     got = table(
         "@relation r\n@attribute a {0,1}\n@attribute b numeric\n@attribute c {0,1,2}\n@data\n"

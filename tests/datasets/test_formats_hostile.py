@@ -176,6 +176,23 @@ def test_limits_are_checked(tmp_path):
             formats.read(tmp_path / "d.svm", limits=limits)
 
 
+def test_small_files_cannot_imply_large_tables(tmp_path):
+    many = range(1000)
+    strings = "".join(f"@attribute s{k} string\n" for k in many)
+    turned = "".join(f"@attribute t{k} {{1,0}}\n" for k in many)
+    spread = "".join(f"@attribute u{k} {{a,b,c}}\n" for k in many)
+    head = "@relation 'r: -C 1'\n@attribute l {0,1}\n"
+    limits = Limits(cells=100_000)
+    for attributes in (strings, turned, spread):
+        (tmp_path / "d.arff").write_text(head + attributes + "@data\n" + "{}\n" * 1000)
+        options = {"nominal": "onehot"} if attributes is spread else {}
+        with pytest.raises(FormatError, match="1000000 cells, but the limit"):
+            formats.read(tmp_path / "d.arff", limits=limits, **options)
+    (tmp_path / "d.jsonl").write_text("".join(f'{{"k{k}": 1}}\n' for k in many))
+    with pytest.raises(FormatError, match="1000000 cells, but the limit"):
+        formats.read(tmp_path / "d.jsonl", limits=limits)
+
+
 def npz(**members):
     packed = io.BytesIO()
     np.savez_compressed(packed, **members)

@@ -26,7 +26,7 @@ class Attribute:
     @property
     def is_identity(self) -> bool:
         """Nominal with values 0, 1, 2, ...: the number written is the code."""
-        return self.values == tuple(map(str, range(len(self.values))))
+        return self.kind == "nominal" and self.values == tuple(map(str, range(len(self.values))))
 
 
 def unquote(token: str) -> str:

@@ -101,12 +101,13 @@ class Rows:
         width = len(self.attributes)
         bulk = all(a.kind == "numeric" or a.is_identity for a in self.attributes)
         if bulk and not any("'" in body or '"' in body for body in bodies):
-            allowed = np.array([len(a.values) or np.inf for a in self.attributes])
+            allowed = np.array([len(a.values) for a in self.attributes])
             nominal = np.array([a.kind == "nominal" for a in self.attributes], bool)
             known = [body.replace("?", "nan") for body in bodies]
             parts = sparse_rows(known, self.numbers, self.name, limits, (" ", ","),
                                 lambda pairs: _check_pairs(pairs, nominal, allowed))  # fmt: skip
             return csr(parts, width), {}
+        limits.check("cells", len(self.strings) * len(bodies), self.name)
         return self._sparse_by_token(bodies)
 
     def _body(self, row: int) -> str:

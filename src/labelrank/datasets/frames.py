@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,19 +29,12 @@ class Frame:
 
 def of_json(lines: Iterable[tuple[int, str]], source: Source) -> Frame:
     """Frame of JSON objects, one a line; a key left out is None."""
-    columns: dict[str, list[Any]] = {}
-    numbers: list[int] = []
-    for number, line in lines:
-        if not line.strip():
-            continue
-        record = _object(line, f"{source.name}, line {number}")
-        for key in [key for key in record if key not in columns]:
-            columns[key] = [None] * len(numbers)
-            source.limits.check("features", len(columns), source.name)
-        for key, column in columns.items():
-            column.append(record.get(key))
-        numbers.append(number)
-    return Frame(columns, numbers)
+    numbered = [(number, line) for number, line in lines if line.strip()]
+    records = [_object(line, f"{source.name}, line {number}") for number, line in numbered]
+    keys = dict.fromkeys(key for record in records for key in record)
+    source.limits.check("cells", len(keys) * len(records), source.name)
+    columns = {key: [record.get(key) for record in records] for key in keys}
+    return Frame(columns, [number for number, _ in numbered])
 
 
 def _object(line: str, where: str) -> dict[str, Any]:
@@ -98,7 +92,7 @@ def header_names(
     source.limits.check("features", len(names), source.name)
     names = [name.strip() for name in names]
     if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = Counter(names).most_common(1)[0][0]
         raise FormatError(f"{source.name}: column {twice!r} occurs twice; rename one")
     return names
 

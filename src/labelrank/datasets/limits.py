@@ -15,6 +15,8 @@ class Limits:
     expansion : decompressed bytes a compressed byte, once past 64 MiB
     rows, features, labels : shape of the data
     nonzeros : stored values
+    cells : values a table has without the file spelling them out, such as keys left out of
+        JSON records, or a first nominal value that sparse rows imply
     line : characters of one line
 
     Examples
@@ -32,6 +34,7 @@ class Limits:
     features: int = 1 << 26
     labels: int = 1 << 22
     nonzeros: int = (1 << 31) - 1
+    cells: int = 1 << 27
     line: int = 1 << 28
 
     def check(self, what: str, got: float, where: str) -> None:

@@ -60,6 +60,8 @@ def _matrix(found: dict[str, Any], key: str, source: Source) -> Any:
     matrix = found[key]
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise FormatError(f"{source.name}: {key!r} is not a matrix of numbers")
+    source.limits.check("rows", matrix.shape[0], source.name)
+    source.limits.check("features", matrix.shape[1], source.name)
     return sp.csr_array(matrix) if sp.issparse(matrix) else np.array(matrix, np.float64)
 
 

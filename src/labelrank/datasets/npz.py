@@ -106,7 +106,7 @@ def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
     source.limits.check("labels", Y.shape[1], source.name)
     classes = names.get("target_classes")
     try:
-        Y = check_relevance(Y) if classes is None else _codes(Y)
+        Y = check_relevance(Y) if classes is None else _codes(Y, source)
     except LabelrankError as error:
         raise FormatError(f"{source.name}: {error}") from error
     names.setdefault("label_names", [str(k) for k in range(Y.shape[1])])
@@ -116,7 +116,8 @@ def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
     return data
 
 
-def _codes(Y: Any) -> Any:
+def _codes(Y: Any, source: Source) -> Any:
+    source.limits.check("cells", Y.shape[0] * Y.shape[1], source.name)
     dense = Y.toarray() if sp.issparse(Y) else Y
     return dense if np.isnan(dense).any() else dense.astype(np.int64)
 

@@ -96,7 +96,7 @@ def _take(table: Table, columns: list[int], limits: Limits, where: str) -> Any:
 def _complement(matrix: Any, columns: Any, limits: Limits, where: str) -> Any:
     """1 - value in the columns, where a value left out is 0."""
     n = matrix.shape[0]
-    limits.check("nonzeros", n * len(columns), where)
+    limits.check("cells", n * len(columns), where)
     ones = _ones(n, columns, matrix.shape[1])
     negated = matrix.copy()
     negated.data[np.isin(matrix.indices, columns)] *= -1
@@ -131,7 +131,8 @@ def _features(
         for name in ([f"{a.name}={v}" for v in a.values] if _expands(a) else [a.name])
     ]
     spread = _spread_sparse if sp.issparse(taken) else _spread_dense
-    limits.check("nonzeros", taken.shape[0] * sum(map(_expands, kinds)), where)
+    dense = 0 if sp.issparse(taken) else sum(widths)
+    limits.check("cells", taken.shape[0] * max(dense, sum(map(_expands, kinds))), where)
     return spread(taken, kinds, widths), names
 
 
@@ -173,10 +174,11 @@ def _targets(
     pairs = all(says_no_first(a.values) is not None for a in kinds if a.kind == "nominal")
     stored = taken.data if sp.issparse(taken) else taken
     relevance = pairs and not (stored < 0).any()
+    if not pairs or not relevance or targets == "classes":
+        limits.check("cells", taken.shape[0] * len(columns), where)
     if targets == "relevance" or (targets == "auto" and relevance):
         return _relevance(table, taken, columns, where), None
     dense = table.values[:, columns]
-    limits.check("nonzeros", dense.shape[0] * len(columns), where)
     return _classes(dense.toarray() if sp.issparse(dense) else dense, kinds, where)
 
 
