@@ -166,8 +166,10 @@ def results(tagger: Any, dataset: Any, title: str, examples: int = 3) -> Any:
 
 def learner_name(tagger: Any) -> str:
     """The class of the learner, without what only cuts its ranking."""
+    from labelrank import ThresholdedRanker
+
     learner = tagger.learner_
-    return type(getattr(learner, "estimator", learner)).__name__
+    return type(learner.estimator if isinstance(learner, ThresholdedRanker) else learner).__name__
 
 
 def _facts(tagger: Any, dataset: Any) -> dict[str, str]:

@@ -31,20 +31,32 @@ def reproduce(
         _list(json)
         return
     chosen = experiments.find(name)
-    records = experiments.judge(
-        _measured(chosen, seed, jobs, quiet), chosen.tolerance, chosen.absolute, chosen.along
-    )
-    about = {"experiment": chosen.name, "paper": chosen.paper, "table": chosen.table, "seed": seed}
-    lines = [experiments.to_json(record, **about) for record in records]
-    if out is not None:
-        from labelrank.atomic import atomic_write
-
-        with atomic_write(out, "w") as file:
-            file.writelines(f"{line}\n" for line in lines)
+    records: list[Any] = []
+    try:
+        _measure(chosen, records, seed, jobs, quiet)
+    finally:
+        records = experiments.judge(records, chosen.tolerance, chosen.absolute, chosen.along)
+        lines = _lines(chosen, records, seed)
+        if out is not None:
+            _write(lines, out)
     if json:
         typer.echo("\n".join(lines))
     else:
         _show(chosen, records)
+
+
+def _lines(chosen: Any, records: list[Any], seed: int) -> list[str]:
+    from labelrank.experiments import to_json
+
+    about = {"experiment": chosen.name, "paper": chosen.paper, "table": chosen.table, "seed": seed}
+    return [to_json(record, **about) for record in records]
+
+
+def _write(lines: list[str], out: Path) -> None:
+    from labelrank.atomic import atomic_write
+
+    with atomic_write(out, "w") as file:
+        file.writelines(f"{line}\n" for line in lines)
 
 
 def _list(json: bool) -> None:
@@ -68,16 +80,15 @@ def _state(available: bool) -> str:
     return "can run" if available else "data missing"
 
 
-def _measured(chosen: Any, seed: int, jobs: int | None, quiet: bool) -> list[Any]:
+def _measure(chosen: Any, records: list[Any], seed: int, jobs: int | None, quiet: bool) -> None:
+    """Gather the records one by one, so that an interrupt loses none."""
     from labelrank import experiments
 
-    records = []
     say(f"{chosen.name}: about {chosen.minutes:g} minute(s)", quiet)
     with progress(chosen.name, quiet) as advance:
         for record in experiments.run(chosen, seed=seed, jobs=jobs):
             records.append(record)
             advance(len(records), None)
-    return records
 
 
 def _show(chosen: Any, records: list[Any]) -> None:
