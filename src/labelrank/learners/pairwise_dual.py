@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from labelrank.errors import InputError
-from labelrank.kernels import dual, dual_learning
+from labelrank.kernels import dual, dual_learning, quick
 from labelrank.learners.dual_store import SAVED, DualStore
 from labelrank.learners.pair_scorer import Float32, Float64, Lesson, Rule
 from labelrank.learners.threads import row_chunks, run_jobs
@@ -138,6 +138,25 @@ class DualPairScorer:
         self._demand([found])
         return out
 
+    def quick_losses(
+        self,
+        X: Rows,
+        losses: npt.NDArray[np.int32],
+        evaluations: npt.NDArray[np.int64],
+        n_jobs: int | None = None,
+    ) -> None:
+        """Quick voting by rows, into `losses` (n × K') and `evaluations` (n,)."""
+        self._check(X)
+
+        def job(first: int, last: int) -> bool:
+            return quick.quick_dual(
+                X[:3], first, last, self._store.arrays, self._store.sizes, self._similarity,
+                self._scratch(), losses, evaluations,
+            )  # fmt: skip
+
+        spans = row_chunks(X.n_rows, n_jobs, least=8)
+        self._demand(run_jobs([partial(job, *span) for span in spans], n_jobs))
+
     def weights(self, u: int, v: int) -> Float32:
         """The weight vector (d,) of u over v: twice the sum of the instances that erred on it."""
         if self.kernel != "linear":
@@ -172,6 +191,9 @@ class DualPairScorer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update((name, value) for name, value in state.items() if name not in SAVED)
         self._store = DualStore(self.n_features, self._width, {n: state[n] for n in SAVED})
+
+    __labelrank_state__ = __getstate__
+    __labelrank_restore__ = __setstate__
 
     @property
     def _width(self) -> int:
