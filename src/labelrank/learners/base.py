@@ -210,8 +210,13 @@ class IncrementalRanker(LabelRanker):
                 "already known, in the same order; put new labels behind them"
             )
         if len(classes) > known:
+            before = self.classes_
             self.classes_, self.n_labels_ = classes, len(classes)
-            self._widen(known)
+            try:
+                self._widen(known)
+            except InputError:
+                self.classes_, self.n_labels_ = before, known
+                raise
 
     def _widen(self, n_before: int) -> None:
         """Make room for labels `n_before ... n_labels_ - 1`; learners that can, override this."""

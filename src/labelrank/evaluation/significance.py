@@ -1,0 +1,146 @@
+"""Is a difference real? Tests over folds and over data sets, rank totals, robustness."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from labelrank.errors import InputError
+
+Array = npt.NDArray[np.float64]
+
+
+class Test(NamedTuple):
+    """A test statistic and the probability of one as extreme if there were no difference."""
+
+    statistic: float
+    p_value: float
+
+
+class Friedman(NamedTuple):
+    """Friedman's test over data sets, mean ranks (1 is best), Nemenyi's critical difference."""
+
+    statistic: float
+    p_value: float
+    mean_ranks: Array
+    critical_difference: float
+    pairwise_p_values: Array
+
+
+def paired_t_test(a: Any, b: Any) -> Test:
+    """Student's t-test on paired values, e.g. the losses of two learners on the same folds.
+
+    >>> round(paired_t_test([1.0, 2.0, 3.0], [1.1, 2.3, 3.2]).p_value, 3)
+    0.074
+    """
+    a, b = _paired(a, b)
+    if np.allclose(a, b):
+        return Test(0.0, 1.0)
+    found = stats.ttest_rel(a, b)
+    return Test(float(found.statistic), float(found.pvalue))
+
+
+def wilcoxon(a: Any, b: Any) -> Test:
+    """Wilcoxon's signed-rank test on paired values; pairs without difference are left out.
+
+    >>> wilcoxon([1, 2, 3, 4, 5, 6], [2, 3, 5, 6, 8, 9]).p_value < 0.05
+    True
+    """
+    a, b = _paired(a, b)
+    if np.array_equal(a, b):
+        return Test(0.0, 1.0)
+    found = stats.wilcoxon(a, b)
+    return Test(float(found.statistic), float(found.pvalue))
+
+
+def holm(p_values: Any) -> Array:
+    """Holm's adjustment of several p-values tested together.
+
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p, kind="stable")
+    scaled = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(scaled, 1.0)
+    return adjusted
+
+
+def mean_ranks(values: Any, *, smaller_is_better: bool = True) -> Array:
+    """Mean rank of each column (learner) over the rows (data sets); ties share their ranks."""
+    return _ranks(values, smaller_is_better).mean(axis=0)
+
+
+def rank_totals(values: Any, *, smaller_is_better: bool = True) -> Array:
+    """Sum over the rows of each column's rank, as in the last line of the PRO loss table.
+
+    >>> rank_totals([[0.1, 0.2], [0.3, 0.4]]).tolist()
+    [2.0, 4.0]
+    """
+    return _ranks(values, smaller_is_better).sum(axis=0)
+
+
+def robustness(losses: Any) -> Array:
+    """Sum over data sets (rows) of a learner's loss over the worst loss there; smaller is better.
+
+    >>> robustness([[1.0, 2.0], [4.0, 2.0]]).tolist()
+    [1.5, 1.5]
+    """
+    losses = _table(losses)
+    worst = losses.max(axis=1, keepdims=True)
+    return np.where(worst > 0, losses / np.where(worst > 0, worst, 1.0), 0.0).sum(axis=0)
+
+
+def friedman_nemenyi(
+    values: Any, *, smaller_is_better: bool = True, alpha: float = 0.05
+) -> Friedman:
+    """Friedman's test over the rows (data sets) and Nemenyi's test between the columns (learners).
+
+    Two learners differ significantly if their mean ranks differ by `critical_difference` or more
+    (Demšar 2006).
+
+    >>> found = friedman_nemenyi([[0.1, 0.2, 0.3]] * 8)
+    >>> found.mean_ranks.tolist(), round(found.critical_difference, 3)
+    ([1.0, 2.0, 3.0], 1.172)
+    """
+    table = _table(values)
+    n, k = table.shape
+    if n < 2 or k < 2:
+        raise InputError(f"got {n} data sets and {k} learners; give at least two of each")
+    ranks = _ranks(table, smaller_is_better).mean(axis=0)
+    scale = np.sqrt(k * (k + 1) / (6.0 * n))
+    quantile = float(stats.studentized_range.ppf(1 - alpha, k, np.inf)) / np.sqrt(2)
+    gaps = np.abs(ranks[:, None] - ranks[None, :]) / scale
+    pairwise = stats.studentized_range.sf(gaps * np.sqrt(2), k, np.inf)
+    statistic, p_value = _friedman(table) if k > 2 else (float("nan"), float(pairwise[0, 1]))
+    return Friedman(statistic, p_value, ranks, float(quantile * scale), np.minimum(pairwise, 1.0))
+
+
+def _friedman(table: Array) -> tuple[float, float]:
+    if np.ptp(table, axis=1).max() == 0:
+        return 0.0, 1.0
+    found = stats.friedmanchisquare(*table.T)
+    return float(found.statistic), float(found.pvalue)
+
+
+def _ranks(values: Any, smaller_is_better: bool) -> Array:
+    table = _table(values)
+    return stats.rankdata(table if smaller_is_better else -table, axis=1)
+
+
+def _table(values: Any) -> Array:
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or not np.isfinite(table).all():
+        raise InputError(
+            f"got values of shape {table.shape}; give a full table, one row a data set"
+        )
+    return table
+
+
+def _paired(a: Any, b: Any) -> tuple[Array, Array]:
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if a.shape != b.shape or a.ndim != 1 or len(a) < 2:
+        raise InputError(f"got {a.shape} and {b.shape} values; give two lists of equal length >= 2")
+    return a, b
