@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -84,9 +84,10 @@ def test_records_of_features_read_back(tmp_path, name, data):
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 
 
-@pytest.mark.parametrize("name", ["d.jsonl", "d.csv", "d.parquet", "d.npz", "d.arff"])
+@pytest.mark.parametrize("name", ["d.jsonl", "d.csv", "d.tsv", "d.parquet", "d.npz", "d.arff"])
 @SETTINGS
 @given(texts=st.lists(TEXTS, min_size=1, max_size=4))
+@example(texts=["\r", 'a "b", c\n'])
 def test_texts_ids_and_split_read_back(tmp_path, name, texts):
     n = len(texts)
     Y = check_relevance(np.ones((n, 1)))

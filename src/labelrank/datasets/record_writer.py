@@ -93,12 +93,17 @@ def _targets(data: Dataset, row: int) -> dict[str, Any]:
 
 
 def _delimited(records: list[dict[str, Any]], mark: str) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=mark, lineterminator="\n")
     names = list(records[0]) if records else list(_RESERVED)
-    writer.writerow(names)
-    for record in records:
-        writer.writerow([_cell(record[name]) for name in names])
+    rows = [names, *([_cell(record[name]) for name in names] for record in records)]
+    # Minimal quoting leaves a lone carriage return bare, and it would end the row.
+    bare = any(isinstance(cell, str) and "\r" in cell for row in rows for cell in row)
+    text = io.StringIO(newline="")
+    csv.writer(
+        text,
+        delimiter=mark,
+        lineterminator="\n",
+        quoting=csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL,
+    ).writerows(rows)
     return text.getvalue().encode()
 
 
