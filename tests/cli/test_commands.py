@@ -90,6 +90,40 @@ def test_a_learner_with_a_threshold_of_its_own_keeps_it(
     assert told[0]["learner"] == made
 
 
+def test_options_say_where_labels_stand(run, tmp_path):
+    table, arff, latin = (tmp_path / name for name in ("t.csv", "t.arff", "latin.csv"))
+    table.write_text("x,y,rye,oats\n1,0,1,0\n0,1,0,1\n1,1,1,1\n")
+    told = lines(
+        run(
+            "fit",
+            table,
+            "--label-column",
+            "rye",
+            "--label-column",
+            "oats",
+            "-o",
+            tmp_path / "m",
+            "--json",
+        )
+    )
+    assert (told[0]["n_features"], told[0]["n_labels"]) == (2, 2)
+    arff.write_text(
+        "@relation t\n@attribute rye {0,1}\n@attribute x numeric\n@attribute y numeric\n"
+        "@data\n1,1,0\n0,0,1\n"
+    )
+    told = lines(run("fit", arff, "--labels", 1, "--labels-first", "-o", tmp_path / "m", "--json"))
+    assert (told[0]["n_features"], told[0]["n_labels"]) == (2, 1)
+    latin.write_bytes("body;themen\nStraße;weg, ort\n".replace(";", "\t").encode("latin-1"))
+    done = run(
+        "convert", latin, tmp_path / "out.jsonl", "--format", "tsv", "--encoding", "latin-1",
+        "--text-column", "body", "--label-column", "themen", "--label-delimiter", ", ", "--ordered",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    found = datasets.load(tmp_path / "out.jsonl")
+    assert found.texts == ["Straße"]
+    assert found.Y.toarray().tolist() == [[1.0, 2.0]]
+
+
 def test_fit_reads_standard_input(run, news, tmp_path):
     path = tmp_path / "out.labelrank"
     done = run("fit", "-", "--format", "jsonl", "-o", path, stdin=news.read_bytes())

@@ -9,7 +9,7 @@ from labelrank.cli.options import Json, Quiet
 from labelrank.cli.printing import as_json, say, table
 from labelrank.cli.reading import Folder, use_folder
 
-Name = Annotated[str, typer.Argument(metavar="[DATA]", help="Describe this name, path or -.")]
+Name = Annotated[str, typer.Argument(metavar="DATA", help="Describe this name, path or -.")]
 Fetch = Annotated[str, typer.Option(metavar="NAME", help="Get a set from its public home.")]
 
 

@@ -11,7 +11,7 @@ from labelrank.cli.printing import as_json, table
 
 
 def learners(
-    name: Annotated[str, typer.Argument(help="Describe one learner.", metavar="[NAME]")] = "",
+    name: Annotated[str, typer.Argument(help="Describe one learner.", metavar="NAME")] = "",
     json: Json = False,
 ) -> None:
     """List the learners under their paper names, or describe one."""

@@ -22,12 +22,17 @@ _Format = Annotated[
     str | None, typer.Option(help="Format of DATA; by default told from name and content.")
 ]
 _TextColumn = Annotated[str | None, typer.Option(help="Column or JSON key of the text.")]
-_LabelColumn = Annotated[str | None, typer.Option(help="Column or JSON key of the labels.")]
+_LabelColumn = Annotated[
+    list[str] | None,
+    typer.Option(help="Column or JSON key of the labels; repeat it for one column a label."),
+]
 _LabelDelimiter = Annotated[str | None, typer.Option(help="What separates labels in a cell.")]
 _Labels = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="Number of labels: the last N columns.")
 ]
 _LabelsFirst = Annotated[bool, typer.Option("--labels-first", help="The first N columns instead.")]
+_Ordered = Annotated[bool, typer.Option("--ordered", help="Labels come most relevant first.")]
+_Encoding = Annotated[str | None, typer.Option(help="Encoding of DATA; by default UTF-8.")]
 Folder = Annotated[
     Path | None,
     typer.Option("--data", metavar="FOLDER", help="Where named data sets lie (LABELRANK_DATA)."),
@@ -46,6 +51,8 @@ class Source:
     label_delimiter: _LabelDelimiter = None
     labels: _Labels = None
     labels_first: _LabelsFirst = False
+    ordered: _Ordered = False
+    encoding: _Encoding = None
     folder: Folder = None
 
     def read(self, usual: str) -> Any:
@@ -65,11 +72,19 @@ class Source:
         return whole if found is None else found
 
     def _options(self) -> dict[str, Any]:
-        names = ("format", "text_column", "label_column", "label_delimiter")
-        found: dict[str, Any] = {name: getattr(self, name) for name in names}
-        found["n_labels"] = self.labels
-        found["labels_at"] = "first" if self.labels_first else None
-        return {name: value for name, value in found.items() if value is not None}
+        """What was said of the data, as `load` takes it."""
+        columns = self.label_column
+        found = {
+            "format": self.format,
+            "text_column": self.text_column,
+            "label_column": columns[0] if columns and len(columns) == 1 else columns,
+            "label_delimiter": self.label_delimiter,
+            "n_labels": self.labels,
+            "labels_at": "first" if self.labels_first else None,
+            "ordered": self.ordered or None,
+            "encoding": self.encoding,
+        }
+        return {name: value for name, value in found.items() if value}
 
 
 def reads(command: Callable[..., None]) -> Callable[..., None]:

@@ -15,7 +15,7 @@ Out = Annotated[
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="Run this experiment.", metavar="[NAME]")] = "",
+    name: Annotated[str, typer.Argument(help="Run this experiment.", metavar="NAME")] = "",
     out: Out = None,
     seed: Seed = 0,
     jobs: Jobs = None,
