@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from labelrank.cli.errors import explained
 
 COMMANDS = (
-    "demo", "learners", "datasets", "fit", "predict", "evaluate", "convert", "reproduce",
+    "demo", "learners", "datasets", "fit", "predict", "evaluate", "learn", "convert", "reproduce",
 )  # fmt: skip
 
 

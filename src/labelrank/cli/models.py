@@ -100,7 +100,24 @@ def _as_wide_as(X: Any, n_features: int) -> Any:
     return sp.csr_array(sp.hstack([X, sp.csr_array((X.shape[0], missing))], format="csr"))
 
 
-def relevance_of(dataset: Any, tagger: Any) -> Any:
+def learn_more(tagger: Any, dataset: Any) -> None:
+    """Teach the tagger the data; labels it does not know are treated as its `new_labels` says."""
+    from labelrank.relevance import RelevanceBinarizer
+
+    documents = dataset.X if dataset.texts is None else dataset.texts
+    if not hasattr(tagger, "label_names_"):
+        tagger.partial_fit(documents, dataset.Y, label_names=dataset.label_names, name=dataset.name)
+        return
+    documents = documents_of(dataset, tagger)
+    known = set(map(str, tagger.label_names_))
+    if all(str(name) in known for name in dataset.label_names):
+        tagger.partial_fit(documents, relevance_of(dataset, tagger))
+    else:
+        names = RelevanceBinarizer(classes=dataset.label_names).fit([])
+        tagger.partial_fit(documents, names.inverse_transform(dataset.Y))
+
+
+def relevance_of(dataset: Any, tagger: Any, *, warn: bool = True) -> Any:
     """Relevance of the data in the columns of the model; labels it does not know are left out."""
     import numpy as np
     import scipy.sparse as sp
@@ -109,7 +126,7 @@ def relevance_of(dataset: Any, tagger: Any) -> Any:
     known = [k for k, name in enumerate(dataset.label_names) if str(name) in column]
     if not known:
         raise InputError(f"{dataset.name} has no label that the model knows; give labelled data")
-    if len(known) < dataset.n_labels:
+    if warn and len(known) < dataset.n_labels:
         strange = [name for name in dataset.label_names if str(name) not in column]
         warnings.warn(
             f"{len(strange)} label(s) the model does not know are left out: "

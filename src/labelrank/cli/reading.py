@@ -62,7 +62,7 @@ class Source:
         use_folder(self.folder)
         if self.part is not None and self.part not in PARTS:
             raise InputError(f"got --part {self.part}; use one of {', '.join(PARTS)}")
-        whole = datasets.load(self.data, **self._options())
+        whole = datasets.load(self.data, **self.options())
         wanted = self.part or usual
         if wanted == "all":
             return whole
@@ -71,7 +71,7 @@ class Source:
             raise MissingError(f"{whole.name} has no {wanted} part; use --part all")
         return whole if found is None else found
 
-    def _options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         """What was said of the data, as `load` takes it."""
         columns = self.label_column
         found = {

@@ -61,7 +61,7 @@ def prequential(
     if batch < 1 or every < 1:
         raise InputError(f"got batch={batch}, every={every}; give at least 1")
     X, Y = _sliceable(X), _sliceable(Y)
-    tally, random = _Tally(), check_random_state(random_state)
+    tally, random = Tally(), check_random_state(random_state)
     for start in range(0, X.shape[0], batch):
         rows = slice(start, min(start + batch, X.shape[0]))
         if hasattr(learner, "classes_"):
@@ -74,7 +74,7 @@ def prequential(
             yield CurvePoint(rows.stop, *tally.close())
 
 
-class _Tally:
+class Tally:
     """Sums of criteria since the last point and since the beginning."""
 
     def __init__(self) -> None:

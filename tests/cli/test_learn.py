@@ -1,0 +1,112 @@
+"""Teaching a saved model from a stream."""
+
+import json
+
+import numpy as np
+import pytest
+
+from labelrank import persistence
+
+MORE = """\
+{"text": "barley and rye", "labels": ["grain"]}
+{"text": "wheat futures", "labels": ["grain", "trade"]}
+{"text": "oil rigs", "labels": ["oil"]}
+"""
+NEW = '{"text": "gold coins", "labels": ["gold"]}\n'
+
+
+@pytest.fixture
+def stream(tmp_path):
+    path = tmp_path / "more.jsonl"
+    path.write_text(MORE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def model(run, tmp_path):
+    lines = tmp_path / "first.jsonl"
+    lines.write_text(
+        '{"text": "wheat and rye prices", "labels": ["grain", "trade"]}\n'
+        '{"text": "crude oil prices", "labels": ["oil", "trade"]}\n',
+        encoding="utf-8",
+    )
+    path = tmp_path / "m.labelrank"
+    assert run("fit", lines, "-o", path, "-q").exit_code == 0
+    return path
+
+
+def test_a_stream_teaches_as_partial_fit_does(run, model, stream, tmp_path):
+    reference = persistence.load(model)
+    for line in MORE.splitlines():
+        example = json.loads(line)
+        reference.partial_fit([example["text"]], [example["labels"]])
+    taught = tmp_path / "taught.labelrank"
+    done = run("learn", model, stream, "--batch", "1", "-o", taught)
+    assert done.exit_code == 0, done.output
+    assert "learned 3 examples" in done.output
+    np.testing.assert_array_equal(
+        persistence.load(taught).decision_function(["rye oil"]),
+        reference.decision_function(["rye oil"]),
+    )
+
+
+def test_standard_input_and_json(run, model):
+    done = run("learn", model, "-", "--format", "jsonl", "--json", stdin=MORE)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output.splitlines()[-1])["learned"] == 3
+    assert persistence.load(model).summary_["n_documents"] == 5
+
+
+@pytest.mark.parametrize(("how", "labels"), [("add", 4), ("ignore", 3)])
+def test_new_labels_are_added_or_ignored(run, model, how, labels):
+    done = run("learn", model, "-", "--format", "jsonl", "--new-labels", how, stdin=NEW)
+    assert done.exit_code == 0, done.output
+    assert len(persistence.load(model).label_names_) == labels
+
+
+def test_new_labels_may_be_refused_and_leave_the_model_alone(run, model):
+    before = model.read_bytes()
+    done = run("learn", model, "-", "--format", "jsonl", "--new-labels", "error", stdin=NEW)
+    assert done.exit_code == 2
+    assert "gold" in done.output
+    assert model.read_bytes() == before
+
+
+def test_the_curve_is_tested_before_it_is_learned(run, model, stream, tmp_path):
+    curve = tmp_path / "curve.jsonl"
+    done = run("learn", model, stream, "--batch", "1", "--every", "1", "--curve", curve)
+    assert done.exit_code == 0, done.output
+    points = [json.loads(line) for line in curve.read_text().splitlines()]
+    assert [point["n_seen"] for point in points] == [1, 2, 3]
+    assert 0 <= points[-1]["overall"]["ranking_loss"] <= 1
+
+
+def test_a_new_model_is_started_by_naming_a_learner(run, stream, tmp_path):
+    path = tmp_path / "new.labelrank"
+    assert run("learn", path, stream).exit_code == 2
+    assert run("learn", path, stream, "--learner", "BR").exit_code == 0
+    assert persistence.load(path).label_names_ == ["grain", "oil", "trade"]
+    again = run("learn", path, stream, "--learner", "BR")
+    assert again.exit_code == 2
+    assert "exists already" in again.output
+
+
+def test_a_stream_cut_off_keeps_what_was_learned_before(run, model, stream, tmp_path):
+    whole, part = tmp_path / "whole.labelrank", tmp_path / "part.labelrank"
+    assert run("learn", model, stream, "--batch", "1", "-o", whole).exit_code == 0
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text(MORE + '{"text": ', encoding="utf-8")
+    done = run("learn", model, broken, "--batch", "1", "-o", part)
+    assert done.exit_code == 2
+    assert "learned 3 examples" in done.output
+    assert "broken.jsonl" in done.output
+    np.testing.assert_array_equal(
+        persistence.load(whole).decision_function(["rye oil"]),
+        persistence.load(part).decision_function(["rye oil"]),
+    )
+
+
+def test_nothing_learned_leaves_the_model_alone(run, model):
+    before = model.read_bytes()
+    assert run("learn", model, "-", "--format", "jsonl", stdin="not json\n").exit_code == 2
+    assert model.read_bytes() == before
