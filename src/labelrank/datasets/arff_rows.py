@@ -71,9 +71,9 @@ class Rows:
 
     def _dense_block(self, start: int, stop: int, texts: dict[int, list[str]]) -> Floats:
         lines, width = self.lines[start:stop], len(self.attributes)
-        if all(a.kind == "numeric" for a in self.attributes):
+        if all(a.kind == "numeric" or a.is_identity for a in self.attributes):
             try:
-                return _all_numeric(lines, width)
+                return _all_numeric(lines, self.attributes)
             except ValueError:
                 pass
         rows = located(lambda part: [_cells(line, width) for line in part], lines,
@@ -158,11 +158,17 @@ class Rows:
         return pairs
 
 
-def _all_numeric(lines: list[str], width: int) -> Floats:
+def _all_numeric(lines: list[str], attributes: Sequence[Attribute]) -> Floats:
+    width = len(attributes)
     if any(line.count(",") != width - 1 for line in lines):
         raise ValueError("rows of unequal length")
     text = ",".join(lines)
-    return numbers_in(text.replace("?", "nan"), ",", len(lines) * width).reshape(-1, width)
+    table = numbers_in(text.replace("?", "nan"), ",", len(lines) * width).reshape(-1, width)
+    nominal = [k for k, a in enumerate(attributes) if a.kind == "nominal"]
+    codes, allowed = table[:, nominal], np.array([len(attributes[k].values) for k in nominal])
+    if not (np.isnan(codes) | ((codes >= 0) & (codes < allowed) & (codes == codes // 1))).all():
+        raise ValueError("a nominal value that is not declared")
+    return table
 
 
 def _cells(line: str, width: int) -> list[str | None]:
