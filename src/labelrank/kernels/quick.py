@@ -43,15 +43,10 @@ def next_label(losses, state, hint):
         for v in range(threshold):
             if state[v] != OPEN or (best >= 0 and losses[v] > losses[best]):
                 continue
-            if best >= 0 and losses[v] == losses[best] and v > best:
+            if best >= 0 and losses[v] == losses[best] and (v > best or best == threshold):
                 continue
-            if best == threshold and losses[v] == losses[best]:
-                continue
-            if (
-                found < 0
-                or losses[v] < losses[found]
-                or (losses[v] == losses[found] and hint[v] > hint[found])
-            ):
+            ahead = found < 0 or losses[v] < losses[found]
+            if ahead or (losses[v] == losses[found] and hint[v] > hint[found]):
                 found = v
         if found >= 0 or best == threshold:
             return found
