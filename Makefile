@@ -36,7 +36,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest --doctest-modules src/labelrank -p no:cacheprovider
+	$(BIN)/python -m pytest --doctest-modules src/labelrank --doctest-glob="*.rst" docs --ignore=docs/conf.py --ignore=docs/_build -p no:cacheprovider
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
