@@ -11,6 +11,8 @@ __version__ = "0.1.0"
 _HOME = {
     "BinaryRelevancePerceptron": "learners.perceptron",
     "MulticlassMultilabelPerceptron": "learners.perceptron",
+    "PairwisePerceptron": "learners.pairwise",
+    "PairwiseClassifier": "learners.round_robin",
     "IndependentClassifiers": "learners.chains",
     "ClassifierChain": "learners.chains",
     "ProbabilisticClassifierChain": "learners.chains",

@@ -91,12 +91,13 @@ def vote_averaged(xptr, xidx, xval, begin, end, tiles, weights, shrink, votes, s
 
 
 @kernel
-def threshold_margins(xptr, xidx, xval, begin, end, weights, shrink, n_blocks, out):
-    """out[row, 16 b + lane]: that label over the threshold label."""
+def threshold_margins(xptr, xidx, xval, rows, begin, end, weights, shrink, n_blocks, out):
+    """out[j, 16 b + lane]: that label over the threshold label in instance `rows[j]`."""
     for block in range(n_blocks):
-        for i in range(begin, end):
-            s = tile_scores(xidx, xval, xptr[i], xptr[i + 1], weights, shrink, block)
-            store(out, np.int64(i) * n_blocks * WIDTH + block * WIDTH, s)
+        for j in range(begin, end):
+            start, stop = xptr[rows[j]], xptr[rows[j] + 1]
+            s = tile_scores(xidx, xval, start, stop, weights, shrink, block)
+            store(out, np.int64(j) * n_blocks * WIDTH + block * WIDTH, s)
 
 
 @kernel

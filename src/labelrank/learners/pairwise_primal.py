@@ -106,7 +106,7 @@ class PrimalPairScorer:
         jobs = [partial(self._vote, X, *span, votes, sums) for span in _spans(X.n_rows, n_jobs)]
         run_jobs(jobs, n_jobs)
         if self.calibrated:
-            margins = self._threshold_margins(X, n_jobs)
+            margins = self._threshold_margins(X, n_jobs=n_jobs)
             wins = margins >= 0
             votes[:, :-1] += wins
             votes[:, -1] = (~wins).sum(axis=1)
@@ -121,7 +121,7 @@ class PrimalPairScorer:
         tiles, weights, shrink = self._tiles(), self._weights("pair"), self._shrink("pair")
         pair_votes.all_margins(*X[:3], tiles, _n_tiles(self.n_labels), weights, shrink, out)
         if self.calibrated:
-            out[:, :-1, -1] = self._threshold_margins(X, None)
+            out[:, :-1, -1] = self._threshold_margins(X)
             out[:, -1, :-1] = -out[:, :-1, -1]
         return out
 
@@ -142,9 +142,9 @@ class PrimalPairScorer:
         )  # fmt: skip
         out[known, : self.n_labels] = padded[:, : self.n_labels]
         if self.calibrated:
-            over = self._threshold_margins(X, None)
-            out[known, -1] = over[instances[known], labels[known]]
-            out[~known, :-1] = -over[instances[~known]]
+            over = self._threshold_margins(X, instances)
+            out[known, -1] = over[known, labels[known]]
+            out[~known, :-1] = -over[~known]
         return out
 
     def weights(self, u: int, v: int) -> Float32:
@@ -286,17 +286,18 @@ class PrimalPairScorer:
         votes[first:last, : self.n_labels] = by_row[0, :, : self.n_labels]
         sums[first:last, : self.n_labels] = by_row[1, :, : self.n_labels]
 
-    def _threshold_margins(self, X: Rows, n_jobs: int | None) -> Float32:
+    def _threshold_margins(
+        self, X: Rows, instances: npt.NDArray[np.int64] | None = None, n_jobs: int | None = None
+    ) -> Float32:
+        rows = np.arange(X.n_rows) if instances is None else instances
         blocks = _blocks(self.n_labels)
-        out = np.empty((X.n_rows, blocks * WIDTH), np.float32)
+        out = np.empty((len(rows), blocks * WIDTH), np.float32)
         weights, shrink = self._weights("threshold"), self._shrink("threshold")
+        job = partial(pair_votes.threshold_margins, *X[:3], rows)
         jobs = [
-            partial(
-                pair_votes.threshold_margins, *X[:3], *span, weights, shrink, blocks,
-                out.reshape(-1),
-            )
-            for span in row_chunks(X.n_rows, n_jobs)
-        ]  # fmt: skip
+            partial(job, *span, weights, shrink, blocks, out.reshape(-1))
+            for span in row_chunks(len(rows), n_jobs)
+        ]
         run_jobs(jobs, n_jobs)
         return out[:, : self.n_labels]
 

@@ -1,0 +1,280 @@
+"""Pairwise perceptrons: one for each pair of labels (Loza Mencía & Fürnkranz 2008).
+
+An instance trains the perceptrons of exactly those pairs of which it prefers one label; every
+perceptron has one vote in a prediction. With the threshold label Θ as one more label the ranking
+also says where the relevant labels end (calibrated label ranking).
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from labelrank.errors import InputError
+from labelrank.learners import memory, voting
+from labelrank.learners.base import Array, IncrementalRanker
+from labelrank.learners.coupling import COUPLINGS
+from labelrank.learners.pair_scorer import PairScorer, Rule, n_pairs
+from labelrank.learners.pairwise_dual import KERNELS, DualPairScorer
+from labelrank.learners.pairwise_primal import PrimalPairScorer, primal_bytes
+from labelrank.learners.parameters import check_at_least, check_choice
+from labelrank.learners.progress import track
+from labelrank.learners.quick import check_quick, quick_voting
+from labelrank.learners.why import Explained
+from labelrank.rows import Rows, as_rows
+
+MOST_EPOCHS = 10_000
+_PRIMAL_LIMIT = 2**30
+
+
+class PairwisePerceptron(Explained, IncrementalRanker):
+    """One perceptron for each pair of labels: MLPP, and with the threshold label calibrated MLPP.
+
+    Parameters
+    ----------
+    calibrated : bool, default True
+        Learn the threshold label too: scores are then relative to it, and the set is `scores > 0`.
+    ordered : bool, default False
+        Grades state preferences among relevant labels, which train their pairs too.
+    voting : {"votes", "weighted", "coupling"}
+        One vote a perceptron; its margin squashed to [0, 1]; or pairwise coupling.
+    tie_break : {"margin", None}
+        Order equal votes by summed margins, or leave whole votes.
+    coupling : {"wu-lin-weng", "hastie-tibshirani"}
+    inference : {"full", "quick"}
+        Evaluate all duels, or only those that the predicted set needs (with `tie_break=None`).
+    representation : {"auto", "primal", "dual"}
+        Hold weights, or the mistakes they are made of, which suits thousands of labels.
+    kernel : {"linear", "poly", "rbf"}
+        Other kernels than the linear one need the dual representation.
+    gamma, coef0, degree
+        Of the kernel.
+    threshold : "cardinality" or float
+        How `predict` cuts the ranking if not calibrated.
+    epochs : int, default 1
+    until_no_error : bool, default False
+        Go on until an epoch makes no mistake (at most 10,000), instead of `epochs`.
+    shuffle : bool, default True
+        Present the examples of each epoch in random order. `partial_fit` keeps the given order.
+    init : {"zeros", "random"}
+    margin : float or None, default None
+        None is the paper's rule: a mistake is sgn(x.w) != y, with sgn(0) = +1. A number m
+        updates while y (x.w) <= m.
+    averaging : {None, "averaged"}
+        Predict by the last weights, or by the mean of the weights after each example of a pair.
+    step : {"perceptron", "pa"}
+        Perceptron step of 2x, or the passive-aggressive step PA-I, at most `C`.
+    C : float, default 1.0
+    n_jobs : int or None
+        Threads; never changes the result.
+    random_state : int, RandomState or None
+    verbose : int, default 0
+        Above 0: a progress bar over the epochs.
+
+    Attributes
+    ----------
+    n_operations_ : dict
+        "train": inner products and updates made; "predict": inner products made since fit.
+    n_epochs_ : int
+        Epochs of the last `fit`.
+    n_mistakes_ : int
+        Updates of its last epoch, or of the last piece.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelrank import PairwisePerceptron
+    >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+    >>> Y = np.array([[1, 0], [0, 1], [1, 1]])
+    >>> learner = PairwisePerceptron(until_no_error=True, random_state=0).fit(X, Y)
+    >>> learner.predict(X)
+    array([[1, 0],
+           [0, 1],
+           [1, 1]])
+    """
+
+    def __init__(
+        self,
+        *,
+        calibrated: bool = True,
+        ordered: bool = False,
+        voting: str = "votes",
+        tie_break: str | None = "margin",
+        coupling: str = "wu-lin-weng",
+        inference: str = "full",
+        representation: str = "auto",
+        kernel: str = "linear",
+        gamma: float | None = None,
+        coef0: float = 1.0,
+        degree: int = 2,
+        threshold: Any = "cardinality",
+        epochs: int = 1,
+        until_no_error: bool = False,
+        shuffle: bool = True,
+        init: str = "zeros",
+        margin: float | None = None,
+        averaging: str | None = None,
+        step: str = "perceptron",
+        C: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.calibrated = calibrated
+        self.ordered = ordered
+        self.voting = voting
+        self.tie_break = tie_break
+        self.coupling = coupling
+        self.inference = inference
+        self.representation = representation
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.threshold = threshold
+        self.epochs = epochs
+        self.until_no_error = until_no_error
+        self.shuffle = shuffle
+        self.init = init
+        self.margin = margin
+        self.averaging = averaging
+        self.step = step
+        self.C = C
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _calibrated(self) -> bool:  # type: ignore[override]
+        return bool(self.calibrated)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("voting", self.voting, voting.VOTINGS)
+        check_choice("tie_break", self.tie_break, voting.TIE_BREAKS)
+        check_choice("coupling", self.coupling, tuple(COUPLINGS))
+        check_choice("inference", self.inference, ("full", "quick"))
+        check_choice("representation", self.representation, ("auto", "primal", "dual"))
+        check_choice("kernel", self.kernel, tuple(KERNELS))
+        check_choice("init", self.init, ("zeros", "random"))
+        check_choice("averaging", self.averaging, (None, "averaged"))
+        check_choice("step", self.step, ("perceptron", "pa"))
+        check_at_least("epochs", self.epochs, 1)
+        check_at_least("margin", 0.0 if self.margin is None else self.margin, 0.0)
+        if not self.C > 0:
+            raise InputError(f"got C={self.C!r}; give a number above 0")
+        if self.kernel != "linear" and self.representation == "primal":
+            raise InputError(
+                f"got kernel={self.kernel!r} with representation='primal', whose weights are "
+                "linear; use representation='dual' or 'auto'"
+            )
+        if self.inference == "quick":
+            check_quick(calibrated=self.calibrated, voting=self.voting, tie_break=self.tie_break)
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        self._start(X.shape[1])
+        rows = as_rows(X)
+        random = check_random_state(self.random_state)
+        order = np.arange(rows.n_rows, dtype=np.int64)
+        epochs = range(MOST_EPOCHS if self.until_no_error else self.epochs)
+        for epoch in track(epochs, type(self).__name__, self.verbose):
+            if self.shuffle:
+                order = random.permutation(rows.n_rows).astype(np.int64)
+            self._pass(rows, Y, order)
+            self.n_epochs_ = epoch + 1
+            if self.until_no_error and self.n_mistakes_ == 0:
+                break
+
+    def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
+        if not hasattr(self, "scorer_"):
+            self._start(X.shape[1])
+        rows = as_rows(X)
+        self._pass(rows, Y, np.arange(rows.n_rows, dtype=np.int64))
+
+    def _start(self, n_features: int) -> None:
+        self.scorer_ = self._new_scorer(n_features)
+        self.n_operations_ = {"train": 0, "predict": 0}
+
+    def _new_scorer(self, n_features: int) -> PairScorer:
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        rule = Rule(self.margin, self.step, self.C, self.averaging, self.init, seed)
+        what: dict[str, Any] = {"calibrated": self.calibrated, "ordered": self.ordered}
+        if self._is_dual(n_features):
+            what |= {name: getattr(self, name) for name in ("kernel", "gamma", "coef0", "degree")}
+            return DualPairScorer(n_features, self.n_labels_, rule=rule, **what)
+        return PrimalPairScorer(n_features, self.n_labels_, rule=rule, **what)
+
+    def _is_dual(self, n_features: int) -> bool:
+        if self.representation != "auto":
+            return self.representation == "dual"
+        if self.kernel != "linear":
+            return True
+        if self.averaging or self.step != "perceptron" or self.init != "zeros":
+            return False
+        needed = primal_bytes(
+            n_features, self.n_labels_, calibrated=self.calibrated, averaged=False
+        )
+        return needed > min(_PRIMAL_LIMIT, memory.available_bytes() // 2)
+
+    def _widen(self, n_before: int) -> None:
+        self.scorer_.widen(self.n_labels_)
+
+    def _pass(self, X: Rows, Y: sp.csr_array, order: Array) -> None:
+        lesson = self.scorer_.learn(X, Y, order, self.n_jobs)
+        self.n_operations_["train"] += lesson.trained + lesson.mistakes
+        self.n_mistakes_ = lesson.mistakes
+
+    def _scores(self, X: Any) -> Array:
+        rows = as_rows(X)
+        if self.inference == "quick":
+            quick = quick_voting(self.scorer_, rows, self.n_jobs)
+            self.n_operations_["predict"] += int(quick.evaluations.sum())
+            return quick.scores
+        self.n_operations_["predict"] += rows.n_rows * n_pairs(self.n_labels_, self.calibrated)
+        return voting.relative_to_threshold(self._all_scores(rows), self.calibrated)
+
+    def _all_scores(self, X: Rows) -> Array:
+        """Scores of the labels and of Θ."""
+        if self.voting != "votes":
+            width = self.n_labels_ + int(self.calibrated)
+            return voting.in_row_blocks(X.n_rows, width, lambda *span: self._soft(X, *span))
+        votes, sums = self.scorer_.votes(X, self.n_jobs)
+        return votes if self.tie_break is None else voting.break_ties(votes, sums)
+
+    def _soft(self, X: Rows, first: int, last: int) -> Array:
+        margins = self.scorer_.margins(_slice(X, first, last))
+        return voting.soft_votes(margins, self.voting, self.coupling)
+
+    def duels(self, X: Any) -> Array:
+        """Margins of all duels, n × K × K (K + 1 with Θ, the last): `[i, u, v] > 0`: u beat v.
+
+        A margin of 0 is decided for the smaller index.
+        """
+        check_is_fitted(self)
+        rows = as_rows(self._check_X(X, reset=False))
+        width = self.n_labels_ + int(self.calibrated)
+        memory.require(
+            4 * rows.n_rows * width * width,
+            f"margins of {rows.n_rows} instances x {width} x {width} labels",
+            "ask for fewer instances at a time",
+        )
+        return self.scorer_.margins(rows)
+
+    def _reason(self, label: int, over: int | None) -> tuple[Array, float]:
+        if over is not None:
+            return self.scorer_.weights(label, over), 0.0
+        if self.calibrated:
+            return self.scorer_.weights(label, self.n_labels_), 0.0
+        others = (v for v in range(self.n_labels_) if v != label)
+        total = np.zeros(self.n_features_in_)
+        for v in others:
+            total += self.scorer_.weights(label, v)
+        return total, 0.0
+
+
+def _slice(X: Rows, first: int, last: int) -> Rows:
+    start, stop = X.indptr[first], X.indptr[last]
+    pointers = X.indptr[first : last + 1] - start
+    return Rows(pointers, X.indices[start:stop], X.data[start:stop], X.n_columns)

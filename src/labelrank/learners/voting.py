@@ -1,0 +1,74 @@
+"""From duels to scores: votes, weighted votes, pairwise coupling.
+
+A matrix of margins or of probabilities has K' labels a side, the threshold label, if there is one,
+last. All functions work on many instances at once.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from labelrank.learners.coupling import COUPLINGS
+
+Array = npt.NDArray[Any]
+VOTINGS = ("votes", "weighted", "coupling")
+TIE_BREAKS = (None, "margin")
+_NUMBERS_AT_ONCE = 1 << 22
+
+
+def break_ties(votes: Array, sums: Array) -> Array:
+    """Votes plus a fraction that orders equal votes by summed margins.
+
+    The fraction lies between 0.01 and 0.99, so unequal votes keep their order; it grows like a
+    logarithm, so that margins of any size stay apart.
+
+    >>> break_ties(np.array([2.0, 2.0, 3.0]), np.array([5.0, -1.0, -1e9])).argsort()
+    array([1, 0, 2])
+    """
+    size = np.log1p(np.abs(sums))
+    return votes + 0.5 + 0.49 * np.copysign(size / (1.0 + size), sums)
+
+
+def count_votes(probabilities: Array) -> Array:
+    """Won duels of P(u beats v); one half is decided for the smaller index."""
+    wins = probabilities > 0.5
+    upper = np.triu(np.ones(probabilities.shape[1:], bool), 1)
+    wins |= (probabilities == 0.5) & upper
+    diagonal = np.arange(probabilities.shape[1])
+    wins[:, diagonal, diagonal] = False
+    return wins.sum(axis=2).astype(np.float64)
+
+
+def soft_scores(probabilities: Array, voting: str, coupling: str) -> Array:
+    """Weighted votes, or coupled probabilities, of P(u beats v)."""
+    if voting == "coupling":
+        return COUPLINGS[coupling](probabilities)
+    diagonal = np.arange(probabilities.shape[1])
+    share = probabilities.astype(np.float64)
+    share[:, diagonal, diagonal] = 0.0
+    return share.sum(axis=2)
+
+
+def soft_votes(margins: Array, voting: str, coupling: str) -> Array:
+    """As `soft_scores`, by the logistic squashing of margins."""
+    return soft_scores(expit(margins.astype(np.float64)), voting, coupling)
+
+
+def relative_to_threshold(scores: Array, calibrated: bool) -> Array:
+    """Scores of the K labels; if calibrated, less that of the threshold label, the last one."""
+    return scores[:, :-1] - scores[:, -1:] if calibrated else scores
+
+
+def in_row_blocks(n_rows: int, width: int, score: Callable[[int, int], Array]) -> Array:
+    """Stack `score(first, last)` over blocks of rows small enough for width × width matrices."""
+    parts = [score(first, last) for first, last in _blocks(n_rows, width)]
+    return np.concatenate(parts) if parts else np.zeros((0, width))
+
+
+def _blocks(n_rows: int, width: int) -> Iterator[tuple[int, int]]:
+    size = max(1, _NUMBERS_AT_ONCE // max(width * width, 1))
+    for first in range(0, n_rows, size):
+        yield first, min(first + size, n_rows)
