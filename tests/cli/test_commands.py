@@ -12,7 +12,7 @@ from labelrank.cli import COMMANDS
 
 def lines(done):
     assert done.exit_code == 0, done.output
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line, parse_constant=pytest.fail) for line in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -173,6 +173,7 @@ def test_evaluate_matches_labels_by_name_and_leaves_out_strange_ones(run, model,
     with pytest.warns(UserWarning, match="bread"):
         found = lines(run("evaluate", model, path, "--json"))[0]
     assert found["subset_accuracy"] == 1.0
+    assert found["macro_auc"] is None
 
 
 def test_evaluate_writes_a_page(run, model, news, tmp_path):

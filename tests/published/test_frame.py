@@ -50,6 +50,12 @@ def test_a_value_without_published_one_is_only_measured_and_one_without_data_not
     assert verdicts([Record("a", "b", 1.0, None)], tolerance=0.1) == ["not available"]
 
 
+def test_a_value_that_is_no_number_is_not_available_and_null_in_json():
+    record = Record("a", "b", 1.0, float("nan"))
+    assert verdicts([record], tolerance=0.1) == ["not available"]
+    assert json.loads(to_json(record), parse_constant=pytest.fail)["ours"] is None
+
+
 def test_missing_data_ends_an_experiment_with_a_record_that_says_so():
     def measure(*, seed, jobs):
         yield Record("a", "b", 1.0, 1.0)

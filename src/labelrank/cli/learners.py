@@ -1,6 +1,5 @@
 """`labelrank learners`: what the catalog holds."""
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any
 
@@ -27,11 +26,7 @@ def learners(
 
 
 def _facts(entry: Any) -> dict[str, Any]:
-    return {field.name: _plain(getattr(entry, field.name)) for field in fields(entry)}
-
-
-def _plain(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else value
+    return {field.name: getattr(entry, field.name) for field in fields(entry)}
 
 
 def _describe(entry: Any, json: bool) -> None:

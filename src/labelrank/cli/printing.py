@@ -1,6 +1,7 @@
 """What commands print: tables for people on standard output, progress on standard error."""
 
 import json
+import math
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -80,13 +81,19 @@ def indented(text: str) -> str:
 
 
 def as_json(value: Any) -> None:
-    """Print one JSON value on one line."""
-    typer.echo(json.dumps(value, ensure_ascii=False, default=_plain))
+    """Print one JSON value on one line; what is not a number (NaN, infinity) becomes null."""
+    typer.echo(json.dumps(_plain(value), ensure_ascii=False, default=str, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:
-    """Numbers and arrays of numpy as Python's own."""
-    return value.tolist() if hasattr(value, "tolist") else str(value)
+    """Containers, and numbers and arrays of numpy, as Python's own."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def say(sentence: str, quiet: bool = False) -> None:

@@ -1,6 +1,7 @@
 """One number of a published table beside ours, and how the two compare."""
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -56,7 +57,7 @@ def judge(
 def _verdict(
     record: Record, records: Sequence[Record], tolerance: float, absolute: float, along: str
 ) -> str:
-    if record.ours is None:
+    if record.ours is None or not math.isfinite(record.ours):
         return UNAVAILABLE
     if record.published is None:
         return MEASURED
@@ -86,4 +87,5 @@ def to_json(record: Record, **about: object) -> str:
     >>> to_json(Record("BR", "one error", 5.0, 5.25), experiment="cmlpc-rcv1")[:42]
     '{"experiment": "cmlpc-rcv1", "row": "BR", '
     """
-    return json.dumps({**about, **asdict(record), "difference": record.difference})
+    found = {**about, **asdict(record), "difference": record.difference}
+    return json.dumps({key: None if value != value else value for key, value in found.items()})
