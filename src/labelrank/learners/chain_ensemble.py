@@ -1,6 +1,5 @@
 """Ensembles of chains: many random orders vote."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from labelrank.learners.chain_inference import Codes
 from labelrank.learners.chain_targets import Targets
 from labelrank.learners.chains import inner_chain
 from labelrank.learners.parameters import check_at_least, check_choice
-from labelrank.learners.threads import run_jobs
 from labelrank.learners.trellis import Trellis
 
 Array = npt.NDArray[Any]
@@ -36,7 +34,7 @@ class ChainEnsemble(ColumnLearner):
     sample_size : float in (0, 1], default 1.0
         Share of the instances, drawn without replacement, that each chain is trained on.
     targets, n_jobs, random_state
-        As in `ClassifierChain`; chains are trained in parallel threads.
+        As in `ClassifierChain`; the links of a chain are trained in parallel.
 
     Attributes
     ----------
@@ -80,14 +78,12 @@ class ChainEnsemble(ColumnLearner):
     def _learn_columns(self, X: Any, targets: Targets) -> None:
         rng = check_random_state(self.random_state)
         seeds = draw_seeds(rng, self.n_chains)
-        jobs = [partial(self._train, X, targets, int(seed)) for seed in seeds]
-        self.estimators_ = run_jobs(jobs, self.n_jobs)
+        self.estimators_ = [self._train(X, targets, int(seed)) for seed in seeds]
         self.order_ = np.array([chain.order_ for chain in self.estimators_])
 
     def _train(self, X: Any, targets: Targets, seed: int) -> ChainLearner:
         chain = clone(inner_chain(self.estimator)).set_params(random_state=seed)
-        if "order" in chain.get_params():
-            chain.set_params(order="random")
+        chain.set_params(order="random", n_jobs=self.n_jobs)
         chain._adopt(self)
         if self.sample_size < 1:
             size = max(1, round(self.sample_size * X.shape[0]))

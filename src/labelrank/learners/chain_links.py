@@ -5,7 +5,6 @@ tells the models of paper 004 apart: none (independent), all (chain), the last o
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.parallel import Parallel, delayed
 
 from labelrank.errors import InputError
 from labelrank.learners.chain_targets import Encoding
@@ -23,7 +23,6 @@ from labelrank.learners.logistic_link import (
     SharedDesign,
     log_probabilities,
 )
-from labelrank.learners.threads import run_jobs
 
 Array = npt.NDArray[Any]
 
@@ -60,7 +59,8 @@ def train_links(
 ) -> list[Any]:
     """One fitted classifier a link, in order.
 
-    Links are trained on the true earlier labels, so none waits for another. An instance whose
+    Links are trained on the true earlier labels, so none waits for another: `n_jobs` trains them
+    side by side (our logistic links on threads, others by joblib's backend). An instance whose
     label is unknown is left out of that link.
     """
     X = narrow(X)
@@ -70,12 +70,10 @@ def train_links(
     if isinstance(estimator, LogisticLink):
         trained = _solve_together(varying, X, codes, encoding, estimator, n_jobs)
     else:
-        models = [seeded(estimator, seeds[link.column]) for link in varying]
-        jobs = [
-            partial(_train, link, X, codes, encoding, model)
-            for link, model in zip(varying, models, strict=True)
-        ]
-        trained = run_jobs(jobs, n_jobs)
+        design, train = _Design(varying, X, codes, encoding), delayed(_train)
+        trained = Parallel(n_jobs=n_jobs)(
+            train(design, link, seeded(estimator, seeds[link.column])) for link in varying
+        )
     waiting = iter(trained)
     return [constant[k.column] if k.column in constant else next(waiting) for k in links]
 
@@ -96,10 +94,28 @@ def _constant(X: Any, codes: Array) -> DummyClassifier | None:
     return DummyClassifier(strategy="prior").fit(X[:1], known if len(known) else [0])
 
 
-def _train(link: Link, X: Any, codes: Array, encoding: Encoding, model: Any) -> Any:
-    known = codes[:, link.column] >= 0
-    features = beside(X, encoding.features(codes, link.parents))
-    y = codes[:, link.column]
+class _Design:
+    """[x, earlier labels] of each link; links that see prefixes of one order share one copy."""
+
+    def __init__(self, links: Sequence[Link], X: Any, codes: Array, encoding: Encoding) -> None:
+        self.X, self.codes, self.encoding = X, codes, encoding
+        self._prefix = max((link.parents for link in links), key=len, default=())
+        self._room = None if sp.issparse(X) else self._join(self._prefix)
+
+    def of(self, link: Link) -> Any:
+        """The features of one link, a view where it sees a prefix."""
+        if self._room is None or link.parents != self._prefix[: len(link.parents)]:
+            return self._join(link.parents)
+        width = self.X.shape[1] + int(self.encoding.widths[list(link.parents)].sum())
+        return self._room[:, :width]
+
+    def _join(self, parents: tuple[int, ...]) -> Any:
+        return beside(self.X, self.encoding.features(self.codes, parents))
+
+
+def _train(design: _Design, link: Link, model: Any) -> Any:
+    features, y = design.of(link), design.codes[:, link.column]
+    known = y >= 0
     return model.fit(features, y) if known.all() else model.fit(features[known], y[known])
 
 

@@ -15,6 +15,7 @@ from labelrank.learners.chain_inference import Codes, log_joint
 from labelrank.learners.chain_links import Link, Scorer, base_estimator, make_scorer, train_links
 from labelrank.learners.chain_targets import Encoding, Targets
 from labelrank.learners.chains import inner_chain
+from labelrank.learners.logistic_link import LogisticLink
 from labelrank.learners.parameters import check_at_least, check_choice
 from labelrank.learners.threads import run_jobs
 
@@ -71,7 +72,7 @@ class ChainSearch(ChainLearner):
     refit : bool, default True
         Train the best order again on all instances.
     targets, n_jobs, random_state
-        As in `ClassifierChain`; orders are trained and judged in parallel threads.
+        As in `ClassifierChain`; the links of all orders are trained in parallel.
 
     Attributes
     ----------
@@ -207,7 +208,9 @@ class _Trial:
         )
         self.models.update(zip(new, fitted, strict=True))
         jobs = [partial(self._payoff, links) for links in chains]
-        self.payoffs += run_jobs(jobs, self.search.n_jobs)
+        # Only our own links are known to be safe and quick on threads.
+        threads = self.search.n_jobs if isinstance(self.base, LogisticLink) else 1
+        self.payoffs += run_jobs(jobs, threads)
         self.orders += [np.asarray(order) for order in orders]
 
     def climb(self, n_chains: int, rng: np.random.RandomState) -> None:

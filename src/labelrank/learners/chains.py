@@ -43,7 +43,7 @@ class IndependentClassifiers(ChainLearner):
         is a variable of two or more classes (multi-dimensional classification). "auto": a dense
         matrix of integers beyond 0 and 1, or of strings, holds classes; any other relevance.
     n_jobs : int or None
-        Links trained side by side, on threads.
+        Links trained side by side: our logistic ones on threads, others by joblib's backend.
     random_state : int, RandomState or None
         Seeds links that are random.
 
