@@ -22,6 +22,7 @@ _HOME = {
     "ChainEnsemble": "learners.chain_ensemble",
     "draw_trellis": "learners.trellis",
     "ThresholdedRanker": "learners.thresholds",
+    "AdaBoostMH": "learners.boosting",
     "RelevanceBinarizer": "relevance",
     "Tagger": "tagger",
     "TextVectorizer": "text",

@@ -1,0 +1,299 @@
+"""AdaBoost.MH with decision stumps: BoosTexter (Schapire & Singer 2000).
+
+Every pair of instance and label carries a weight. Each round takes the stump, one feature for all
+labels at once, that leaves the least weight, and raises the weights of the pairs it gets wrong.
+The score of a label is the sum of the stumps' answers, with its threshold at 0.
+"""
+
+import itertools
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
+
+from labelrank.errors import InputError
+from labelrank.kernels import boosting as kernels
+from labelrank.learners.base import LabelRanker
+from labelrank.learners.memory import aligned_zeros, require
+from labelrank.learners.parameters import check_at_least, check_choice
+from labelrank.learners.progress import track
+from labelrank.learners.threads import row_chunks, run_jobs
+from labelrank.rows import Rows, as_rows
+
+Array = npt.NDArray[Any]
+
+WEAK = {"real": kernels.REAL, "discrete": kernels.DISCRETE, "abstaining": kernels.ABSTAINING}
+STUMPS = ("auto", "presence", "threshold")
+_LANE = 16
+_NOTHING_GAINED = 1e-6
+_WORTH_A_THREAD = 200_000
+
+
+class Cuts(NamedTuple):
+    """Every way to part the instances by one feature, in the layout of `kernels.boosting`.
+
+    A run lists the rows with a positive (or a negative) value of a feature, the farthest from 0
+    first, so that rows where the feature is 0 are in no run and cost nothing.
+    """
+
+    start: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
+    first_cut: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    feature: npt.NDArray[np.int32]
+    sign: npt.NDArray[np.float32]
+    threshold: npt.NDArray[np.float32]
+
+    def inside(self, cut: int) -> npt.NDArray[np.int32]:
+        """The rows inside; none for cut -1, the stump that answers all alike."""
+        if cut < 0:
+            return self.rows[:0]
+        run = np.searchsorted(self.first_cut, cut, side="right") - 1
+        return self.rows[self.start[run] : self.end[cut]]
+
+    def spans(self, n_jobs: int | None, n_labels: int) -> list[tuple[int, int]]:
+        """Runs in spans of about equal work, for `run_jobs`."""
+        work = np.cumsum(np.diff(self.start) + 4 * np.diff(self.first_cut))
+        total = int(work[-1]) if len(work) else 0
+        parts = max(1, min(4 * effective_n_jobs(n_jobs), total * n_labels // _WORTH_A_THREAD))
+        inner = np.searchsorted(work, [total * part // parts for part in range(1, parts)])
+        bounds = [0, *inner.tolist(), len(work)]
+        return [(a, b) for a, b in itertools.pairwise(bounds) if a < b]
+
+
+def find_cuts(X: Rows, most: int) -> Cuts:
+    """The cuts between distinct values of each feature, at most `most` on each side of 0.
+
+    Where there are more, those nearest to equal shares of the rows are kept.
+    """
+    row = np.repeat(np.arange(X.n_rows, dtype=np.int32), np.diff(X.indptr))
+    kept = X.data != 0
+    row, feature, value = row[kept], X.indices[kept], X.data[kept]
+    order = np.lexsort((-np.abs(value), value < 0, feature))
+    row, feature, value = row[order], feature[order], value[order]
+    begins = np.ones(len(value), dtype=bool)
+    begins[1:] = (feature[1:] != feature[:-1]) | ((value[1:] < 0) != (value[:-1] < 0))
+    start = np.append(np.flatnonzero(begins), len(value)).astype(np.int64)
+    run = np.cumsum(begins) - 1
+    size = np.abs(value)
+    follower = np.append(size[1:], np.float32(0))
+    follower[start[1:] - 1] = 0
+    last = _chosen(np.flatnonzero(size != follower), run, start, X.n_rows, most)
+    first_cut = np.searchsorted(last, start).astype(np.int64)
+    middle = follower[last] + (size[last] - follower[last]) / 2
+    threshold = np.where(middle < size[last], middle, follower[last]).astype(np.float32)
+    sign = np.sign(value[last]).astype(np.float32)
+    return Cuts(start, row, first_cut, (last + 1).astype(np.int64), feature[last], sign, threshold)
+
+
+def _chosen(last: Array, run: Array, start: Array, n_rows: int, most: int) -> Array:
+    """Of the entries after which the value changes, those that end a cut."""
+    run, place = run[last], last - start[run[last]] + 1
+    share = place * most // (np.diff(start)[run] + 1)
+    ends_share = np.ones(len(last), dtype=bool)
+    ends_share[:-1] = (share[1:] != share[:-1]) | (run[1:] != run[:-1])
+    return last[ends_share & (place < n_rows)]
+
+
+class Weights:
+    """D(i, l), summing to 1 over the known pairs; unknown pairs weigh nothing."""
+
+    def __init__(self, Y: Rows) -> None:
+        width = -(-Y.n_columns // _LANE) * _LANE
+        require(4 * Y.n_rows * width, f"weights of {Y.n_rows} x {Y.n_columns} pairs",
+                "give fewer instances or labels")  # fmt: skip
+        row = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
+        known = Y.n_rows * Y.n_columns - int(np.isnan(Y.data).sum())
+        self.pointers = Y.indptr, Y.indices
+        self.negative = aligned_zeros((Y.n_rows, width))
+        self.negative[:, : Y.n_columns] = 1.0 / max(known, 1)
+        self.negative[row, Y.indices] = 0.0
+        self.positive = np.where(np.isnan(Y.data), 0.0, 1.0 / max(known, 1)).astype(np.float32)
+
+    def sums(self, rows: npt.NDArray[np.int32]) -> tuple[Array, Array]:
+        """Weights of these rows by label: of the relevant, of the irrelevant pairs."""
+        P, N = np.zeros((2, self.negative.shape[1]))
+        kernels.sums(rows, *self.pointers, self.positive, self.negative, P, N)
+        return P, N
+
+    def change(self, inside: npt.NDArray[np.int32], answers: Array, left: float) -> None:
+        """Divide by exp(y c) and by `left`, what is left of the sum; `answers`: out, inside."""
+        is_inside = np.zeros(len(self.negative), np.int8)
+        is_inside[inside] = 1
+        up, down = ((np.exp(c) / left).astype(np.float32) for c in (answers, -answers))
+        kernels.reweigh(is_inside, *self.pointers, self.positive, self.negative, up, down)
+
+
+class AdaBoostMH(LabelRanker):
+    """Boosted decision stumps for label sets: AdaBoost.MH, as in BoosTexter.
+
+    Parameters
+    ----------
+    n_rounds : int, default 1000
+        Rounds at most; boosting ends earlier if no stump gains anything.
+    weak : {"real", "discrete", "abstaining"}
+        What a stump answers for a label: its best real value on either side; one of ±alpha on
+        either side; its best real value inside (the word is there) and nothing outside.
+    stumps : {"auto", "presence", "threshold"}
+        What a stump asks: is the feature other than 0 (a word occurs), or does it exceed a
+        threshold. "auto" is "presence" for sparse X and "threshold" for dense X.
+    max_thresholds : int, default 255
+        Thresholds tried a feature, on each side of 0.
+    smoothing : float or None
+        Added to both weights under the logarithm of a real answer; None is 1 / (n K).
+    n_jobs : int or None
+        Threads over features; the result is the same for any number.
+    verbose : int, default 0
+
+    Attributes
+    ----------
+    features_, signs_, thresholds_ : ndarray (rounds,)
+        Stump t holds x inside if ``signs_[t] * x[features_[t]] > thresholds_[t]``.
+    inside_, outside_ : ndarray (rounds, K)
+        The answers of the stumps.
+    losses_ : ndarray (rounds,)
+        The factors Z: their product bounds the Hamming loss on the training data.
+    stumps_ : {"presence", "threshold"}
+    n_rounds_ : int
+
+    References
+    ----------
+    Schapire & Singer, BoosTexter: a boosting-based system for text categorization. Machine
+    Learning 39, 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelrank import AdaBoostMH
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 0.0]])
+    >>> Y = np.array([[0, 1], [0, 1], [1, 0], [1, 0]])
+    >>> boosted = AdaBoostMH(n_rounds=3).fit(X, Y)
+    >>> boosted.predict([[2.5, 0.0], [0.5, 1.0]])
+    array([[1, 0],
+           [0, 1]])
+    """
+
+    def __init__(
+        self,
+        n_rounds: int = 1000,
+        *,
+        weak: str = "real",
+        stumps: str = "auto",
+        max_thresholds: int = 255,
+        smoothing: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.weak = weak
+        self.stumps = stumps
+        self.max_thresholds = max_thresholds
+        self.smoothing = smoothing
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        check_at_least("n_rounds", self.n_rounds, 1)
+        check_choice("weak", self.weak, tuple(WEAK))
+        check_choice("stumps", self.stumps, STUMPS)
+        check_at_least("max_thresholds", self.max_thresholds, 1)
+        if self.smoothing is not None and not self.smoothing > 0:
+            raise InputError(f"got smoothing={self.smoothing!r}; give a number above 0, or None")
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        by_content = "presence" if sp.issparse(X) else "threshold"
+        self.stumps_ = by_content if self.stumps == "auto" else self.stumps
+        cuts = find_cuts(self._rows(X), int(self.max_thresholds))
+        weights = Weights(as_rows(Y, np.float64))
+        taken, answers, losses = [], [], []
+        for _ in track(range(int(self.n_rounds)), "AdaBoost.MH", self.verbose):
+            cut, answer, loss = self._round(cuts, weights)
+            if loss > 1 - _NOTHING_GAINED:
+                break
+            taken.append(cut)
+            answers.append(answer[:, : self.n_labels_])
+            losses.append(loss)
+        self._keep(cuts, np.array(taken, np.int64), answers, losses)
+
+    def _keep(self, cuts: Cuts, taken: Array, answers: list[Array], losses: list[float]) -> None:
+        constant = taken < 0
+        feature, sign, threshold = (
+            np.append(column, fill)[taken]
+            for column, fill in ((cuts.feature, 0), (cuts.sign, 1), (cuts.threshold, np.inf))
+        )
+        self.features_ = np.where(constant, 0, feature).astype(np.int32)
+        self.signs_ = sign.astype(np.float32)
+        self.thresholds_ = threshold.astype(np.float32)
+        both = np.array(answers).reshape(-1, 2, self.n_labels_)
+        self.outside_, self.inside_ = both[:, 0].copy(), both[:, 1].copy()
+        self.losses_ = np.array(losses)
+        self.n_rounds_ = len(taken)
+
+    def _round(self, cuts: Cuts, weights: Weights) -> tuple[int, Array, float]:
+        """The cut taken, the answers outside and inside, the weight left; weights are changed."""
+        everyone = np.arange(len(weights.negative), dtype=np.int32)
+        total = weights.sums(everyone)
+        cut = self._best(cuts, weights, *total)
+        inside = cuts.inside(cut)
+        P, N = weights.sums(inside)
+        sides = np.array([[total[0] - P, total[1] - N], [P, N]]).clip(0.0) / np.sum(total)
+        answers = self._answers(sides)
+        left = float((sides[:, 0] * np.exp(-answers) + sides[:, 1] * np.exp(answers)).sum())
+        weights.change(inside, answers, left)
+        return cut, answers, left
+
+    def _best(self, cuts: Cuts, weights: Weights, above: Array, below: Array) -> int:
+        below = below.astype(np.float32)
+        find = partial(kernels.best_cut, cuts.start, cuts.rows, cuts.first_cut, cuts.end)
+        sums = (*weights.pointers, weights.positive, weights.negative, above, below)
+        jobs = [
+            partial(find, first, last, *sums, WEAK[self.weak])
+            for first, last in cuts.spans(self.n_jobs, weights.negative.shape[1])
+        ]
+        found = [result for result in run_jobs(jobs, self.n_jobs) if result[1] >= 0]
+        return int(min(found)[1]) if found else -1
+
+    def _answers(self, sides: Array) -> Array:
+        """c (2, K) from the shares of weight (side, sign, K) that fell to each side."""
+        positive, negative = sides[:, 0], sides[:, 1]
+        epsilon = self.smoothing or 1.0 / (self._n_seen * self.n_labels_)
+        if self.weak == "discrete":
+            lead = np.sign(positive - negative)
+            edge = np.abs(positive - negative).sum()
+            return lead * 0.5 * np.log((1 + edge + epsilon) / (1 - edge + epsilon))
+        answers = 0.5 * np.log((positive + epsilon) / (negative + epsilon))
+        if self.weak == "abstaining":
+            answers[0] = 0.0
+        return answers
+
+    def _rows(self, X: Any) -> Rows:
+        rows = as_rows(X)
+        if self.stumps_ == "presence":
+            return rows._replace(data=(rows.data != 0).astype(np.float32))
+        return rows
+
+    def _scores(self, X: Any) -> Array:
+        rows = self._rows(X)
+        order = np.argsort(self.features_, kind="stable")
+        of_feature = np.searchsorted(self.features_[order], np.arange(rows.n_columns + 1))
+        gain = (self.inside_ - self.outside_)[order]
+        out = np.tile(self.outside_.sum(axis=0), (rows.n_rows, 1))
+        score = partial(kernels.scores, *rows[:3])
+        stumps = (of_feature, self.signs_[order], self.thresholds_[order], gain, out)
+        spans = row_chunks(rows.n_rows, self.n_jobs)
+        run_jobs([partial(score, first, last, *stumps) for first, last in spans], self.n_jobs)
+        return out
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each label by the logistic link of boosting, 1 / (1 + exp(-2 score)).
+
+        After a class vector the rows are scaled to sum to 1.
+        """
+        check_is_fitted(self)
+        found = np.asarray(expit(2 * self._scores(self._check_X(X, reset=False))))
+        return found / found.sum(axis=1, keepdims=True) if self._one_class else found
