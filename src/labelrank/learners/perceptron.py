@@ -17,6 +17,7 @@ from labelrank.learners import linear
 from labelrank.learners.base import IncrementalRanker
 from labelrank.learners.parameters import check_at_least, check_choice
 from labelrank.learners.progress import track
+from labelrank.learners.why import Explained
 from labelrank.rows import Rows, as_rows
 
 STEPS = ("perceptron", "pa")
@@ -24,7 +25,7 @@ LOSSES = ("is_error", "error_set_size", "margin", "average_precision")
 PENALTIES = ("uniform", "proportional", "max", "random")
 
 
-class LinearPerceptron(IncrementalRanker):
+class LinearPerceptron(Explained, IncrementalRanker):
     """What BR and MMP share: weights, passes over the data, averaging, counts of operations."""
 
     _together = False

@@ -17,6 +17,7 @@ Array = npt.NDArray[Any]
 VOTINGS = ("votes", "weighted", "coupling")
 TIE_BREAKS = (None, "margin")
 _NUMBERS_AT_ONCE = 1 << 22
+_LEAST = 1e-300
 
 
 def break_ties(votes: Array, sums: Array) -> Array:
@@ -43,9 +44,13 @@ def count_votes(probabilities: Array) -> Array:
 
 
 def soft_scores(probabilities: Array, voting: str, coupling: str) -> Array:
-    """Weighted votes, or coupled probabilities, of P(u beats v)."""
+    """Weighted votes, or logarithms of coupled probabilities, of P(u beats v).
+
+    Differences of logarithms are log-odds: less that of the threshold label they order labels
+    across instances too.
+    """
     if voting == "coupling":
-        return COUPLINGS[coupling](probabilities)
+        return np.log(np.maximum(COUPLINGS[coupling](probabilities), _LEAST))
     diagonal = np.arange(probabilities.shape[1])
     share = probabilities.astype(np.float64)
     share[:, diagonal, diagonal] = 0.0
