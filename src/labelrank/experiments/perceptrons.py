@@ -59,7 +59,7 @@ def cmlpc_rcv1(*, seed: int, jobs: int | None) -> Iterator[Record]:
     name="mlpp-small", paper="000", table="Table III", data=("reuters21578", "yeast", "scene"),
     settings="ten-fold cross-validation; Reuters 10 epochs, 10,000 TF-IDF terms; "
     "yeast and scene 100 epochs, all products of two features added",
-    minutes=10, tolerance=0.05,
+    minutes=20, tolerance=0.05,
 )  # fmt: skip
 def mlpp_small(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Ranking losses on Reuters-21578, yeast and scene."""
@@ -123,7 +123,7 @@ def _cross_validated(
 
     from labelrank import datasets
 
-    data = datasets.load(name)
+    data = _labelled(datasets.load(name))
     documents = data.X if data.texts is None else data.texts
     found: dict[str, list[dict[str, float]]] = {method: [] for method in _held(_METHODS)}
     for train, test in KFold(10, shuffle=True, random_state=seed).split(range(data.n_instances)):
@@ -137,6 +137,11 @@ def _cross_validated(
         method: {loss: sum(fold[loss] for fold in folds) / len(folds) for loss in _LOSSES}
         for method, folds in found.items()
     }
+
+
+def _labelled(data: Any) -> Any:
+    """The instances with a label; 000 counts no others in Reuters-21578."""
+    return data.subset(data.Y.sum(axis=1) > 0)
 
 
 def _terms() -> Any:
