@@ -49,6 +49,11 @@ def test_the_faster_that_fits_is_chosen():
     assert choose("dual", costs(), available=2 * GIB) == "dual"
 
 
+def test_a_faster_giant_gives_way_to_a_slower_dwarf():
+    assert choose("auto", costs(primal=(9 * GIB, 1.0)), available=20 * GIB) == "dual"
+    assert choose("auto", costs((9 * GIB, 1.0), (8 * GIB, 2.0)), available=20 * GIB) == "primal"
+
+
 @pytest.mark.parametrize("asked", ["auto", "primal", "dual"])
 def test_what_does_not_fit_is_refused_with_the_figures(asked):
     with pytest.raises(InputError, match=r"1\.00 GiB.*available are 0\.50 GiB"):

@@ -270,6 +270,41 @@ def vote(X, first, last, store, sizes, similarity, scratch, wins, votes, margins
 
 
 @kernel
+def count_votes_among(wins, unit, votes, margins):
+    """Votes and summed margins in the duels among a few labels; 0 is for the one named first."""
+    votes[:] = 0.0
+    margins[:] = 0.0
+    for a in range(wins.shape[0]):
+        for b in range(wins.shape[0]):
+            margin = wins[a, b] - wins[b, a]
+            votes[a] += margin > 0 or (margin == 0 and a < b)
+            margins[a] += unit * margin
+
+
+@kernel
+def vote_among(X, first, last, labels, store, sizes, similarity, scratch, votes, margins):
+    """As `vote`, in the duels among labels[r] alone; only the entries of these are read."""
+    documents, inverted, entries, index = store
+    indptr, indices, data = X
+    row, size = scratch.row, labels.shape[1]
+    wins = np.empty((size, size), np.int64)
+    for r in range(first, last):
+        span = slice(indptr[r], indptr[r + 1])
+        factor = compare_documents(
+            indices[span], data[span], documents, inverted, sizes[0], similarity, sizes[2], scratch
+        )
+        if math.isnan(factor):
+            return False
+        for a in range(size):
+            row[:] = 0
+            add_wins(row, labels[r, a], entries, index, sizes[1], scratch.fixed)
+            for b in range(size):
+                wins[a, b] = row[labels[r, b]]
+        count_votes_among(wins, 2.0 / factor, votes[r], margins[r])
+    return True
+
+
+@kernel
 def list_duels(X, rows, labels, store, sizes, similarity, scratch, out):
     """out[j] = the margins of label labels[j] for row rows[j]; False where a value overflows."""
     documents, inverted, entries, index = store

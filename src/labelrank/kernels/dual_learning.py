@@ -33,21 +33,34 @@ class Rule(NamedTuple):
     margin: float
 
 
-class Lesson(NamedTuple):
-    """Working memory of learning, by label: the grades (irrelevant -1 at rest), the losers."""
+class Grades(NamedTuple):
+    """Working memory by label, and which irrelevant labels take part in the duels of a row.
+
+    `candidates` (n, k) lists them, `rest` is then NaN; with k = 0 all labels do, and it is -1.
+    """
 
     grade: npt.NDArray[np.float64]
     lost: npt.NDArray[np.uint8]
+    candidates: npt.NDArray[np.int32]
+    rest: float
 
 
 @kernel
-def grade_labels(columns, grades, rule, n_labels, grade):
-    """Relevant labels by their grade (all 1 if not ordered), Θ 0, unknown NaN; others are at -1."""
+def grade_labels(r, columns, values, rule, n_labels, grades):
+    """Relevant labels by their grade (all 1 if not ordered), Θ 0, irrelevant -1, unknown NaN."""
+    grade = grades.grade
+    grade[grades.candidates[r]] = -1.0
     for p in range(columns.shape[0]):
-        known = grades[p] > 0.0
-        grade[columns[p]] = (grades[p] if rule.ordered else 1.0) if known else math.nan
+        is_relevant = values[p] > 0.0
+        grade[columns[p]] = (values[p] if rule.ordered else 1.0) if is_relevant else math.nan
     if rule.calibrated:
         grade[n_labels - 1] = 0.0
+
+
+@kernel
+def forget_grades(r, columns, grades):
+    grades.grade[grades.candidates[r]] = grades.rest
+    grades.grade[columns] = grades.rest
 
 
 @kernel
@@ -110,22 +123,22 @@ def add_entry(i, u, n_labels, n_losers, entries, used, lost):
 
 
 @kernel
-def learn_labels(columns, i, factor, rule, entries, index, used, scratch, lesson):
+def learn_labels(columns, i, factor, rule, entries, index, used, scratch, grades):
     """Train all duels of the better labels of document i; returns the number of mistakes."""
     n_labels = index.first.shape[0] - 1
     n_entries, before = used[N_ENTRIES], used[N_MISTAKES]
     for p in range(columns.shape[0] + int(rule.calibrated)):
         u = columns[p] if p < columns.shape[0] else n_labels - 1
-        if math.isnan(lesson.grade[u]):
+        if math.isnan(grades.grade[u]):
             continue
         duels_of(u, entries, index, n_entries, scratch.fixed, scratch.row)
         trained, mistakes = find_mistakes(
-            u, scratch.row, lesson.grade, n_labels, rule, factor, lesson.lost
+            u, scratch.row, grades.grade, n_labels, rule, factor, grades.lost
         )
         used[N_TRAINED] += trained
         used[N_MISTAKES] += mistakes
         if mistakes:
-            add_entry(i, u, n_labels, mistakes, entries, used, lesson.lost)
+            add_entry(i, u, n_labels, mistakes, entries, used, grades.lost)
     return used[N_MISTAKES] - before
 
 
@@ -151,7 +164,7 @@ def remember(r, i, indices, data, known, documents, used):
 
 
 @kernel
-def learn_pass(X, Y, order, at, rule, similarity, known, store, used, n_recent, scratch, lesson):
+def learn_pass(X, Y, order, at, rule, similarity, known, store, used, n_recent, scratch, grades):
     documents, inverted, entries, index = store
     n_labels = index.first.shape[0] - 1
     while at < order.shape[0]:
@@ -166,11 +179,11 @@ def learn_pass(X, Y, order, at, rule, similarity, known, store, used, n_recent, 
         )  # fmt: skip
         if math.isnan(factor):
             return -1 - at
-        grade_labels(columns, Y[2][spread], rule, n_labels, lesson.grade)
+        grade_labels(r, columns, Y[2][spread], rule, n_labels, grades)
         i = known[r] if known[r] >= 0 else used[N_DOCUMENTS]
-        if learn_labels(columns, i, factor, rule, entries, index, used, scratch, lesson):
+        if learn_labels(columns, i, factor, rule, entries, index, used, scratch, grades):
             remember(r, i, indices, data, known, documents, used)
-        lesson.grade[columns] = -1.0
+        forget_grades(r, columns, grades)
         at += 1
     return at
 

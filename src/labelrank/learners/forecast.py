@@ -22,6 +22,7 @@ _LANE_SECONDS = 0.03e-9
 _LOSS_SECONDS = 5e-9
 _MISTAKES = 0.05
 _LATER_MISTAKES = 0.4
+_MODEST_BYTES = 2**30
 
 
 class Problem(NamedTuple):
@@ -100,7 +101,8 @@ def forecast(
 def choose(representation: str, costs: Forecast, *, available: int | None = None) -> str:
     """The representation asked for, or for "auto" the faster that fits; an InputError if none does.
 
-    `available` are the bytes that may be used; None asks the system.
+    "auto" takes more than about a gigabyte only if it must. `available` are the bytes that may be
+    used; None asks the system.
     """
     if representation not in ("auto", "primal", "dual"):
         raise InputError(f"got representation={representation!r}; use 'auto', 'primal' or 'dual'")
@@ -113,7 +115,8 @@ def choose(representation: str, costs: Forecast, *, available: int | None = None
             f"{limit / 2**30:.2f} GiB; use fewer labels or features, a shortlist, or the other "
             "representation"
         )
-    return min(possible, key=lambda cost: cost.seconds).representation
+    modest = [cost for cost in possible if cost.n_bytes <= _MODEST_BYTES]
+    return min(modest or possible, key=lambda cost: cost.seconds).representation
 
 
 def _primal(problem: Problem, calibrated: bool, epochs: int, rule: Rule, kernel: str) -> Cost:

@@ -74,17 +74,25 @@ class DualPairScorer:
         self._store = DualStore(n_features, self._width)
 
     def learn(
-        self, X: Rows, Y: sp.csr_array, order: npt.NDArray[np.int64], n_jobs: int | None = None
+        self,
+        X: Rows,
+        Y: sp.csr_array,
+        order: npt.NDArray[np.int64],
+        n_jobs: int | None = None,
+        candidates: npt.NDArray[np.int32] | None = None,
     ) -> Lesson:
-        """One pass over the rows named by `order`; instances are learned one after the other."""
+        """One pass over the rows named by `order`; instances are learned one after the other.
+
+        `candidates` (n, k): only these irrelevant labels of a row take part in its duels.
+        """
         order = np.ascontiguousarray(order, np.int64)
         self._check(X, Y, order)
-        store, grades = self._store, as_rows(Y, np.float64)
+        store, relevance = self._store, as_rows(Y, np.float64)
         known = store.documents_of(X)
-        lengths = np.diff(grades.indptr)
+        lengths = np.diff(relevance.indptr)
         store.reserve(len(order), len(X.indices), int(lengths[order].sum()) + len(order))
         before = store.used[-2:].copy()
-        lesson = dual_learning.Lesson(np.full(self._padded, -1.0), np.zeros(self._padded, np.uint8))
+        grades = self._grades(X, candidates)
         rule = dual_learning.Rule(
             self.calibrated, self.ordered, math.nan if self.margin is None else self.margin
         )
@@ -93,8 +101,8 @@ class DualPairScorer:
             store.index()
             store.reserve_words(int(lengths.max(initial=0)) + 1)
             at = dual_learning.learn_pass(
-                X[:3], grades[:3], order, at, rule, self._similarity, known, store.arrays,
-                store.used, store.n_recent, scratch, lesson,
+                X[:3], relevance[:3], order, at, rule, self._similarity, known, store.arrays,
+                store.used, store.n_recent, scratch, grades,
             )  # fmt: skip
             self._demand([at >= 0])
         return Lesson(*(store.used[-2:] - before).tolist())
@@ -136,6 +144,29 @@ class DualPairScorer:
             self._scratch(), out,
         )  # fmt: skip
         self._demand([found])
+        return out
+
+    def votes_among(
+        self, X: Rows, candidates: npt.NDArray[np.int32], n_jobs: int | None = None
+    ) -> tuple[Float64, Float64]:
+        """As `votes`, of the k candidates of each row (and of Θ) in the duels among them.
+
+        A duel with margin 0, for instance one never learned, is won by the candidate named first.
+        """
+        self._check(X)
+        candidates = self._check_candidates(X, candidates)
+        if self.calibrated:
+            threshold = np.full((X.n_rows, 1), self.n_labels, np.int32)
+            candidates = np.hstack((candidates, threshold))
+        out = np.empty(candidates.shape), np.empty(candidates.shape)
+
+        def job(first: int, last: int) -> bool:
+            return dual.vote_among(
+                X[:3], first, last, candidates, self._store.arrays, self._store.sizes,
+                self._similarity, self._scratch(), *out,
+            )  # fmt: skip
+
+        self._demand(run_jobs([partial(job, *s) for s in row_chunks(X.n_rows, n_jobs)], n_jobs))
         return out
 
     def quick_losses(
@@ -215,6 +246,21 @@ class DualPairScorer:
             np.zeros(self.n_features), np.empty(room), np.empty(room, np.int64),
             np.empty(self._padded, np.int64),
         )  # fmt: skip
+
+    def _grades(self, X: Rows, candidates: Array | None) -> dual_learning.Grades:
+        if candidates is None:
+            chosen, rest = np.empty((X.n_rows, 0), np.int32), -1.0
+        else:
+            chosen, rest = self._check_candidates(X, candidates), math.nan
+        lost = np.zeros(self._padded, np.uint8)
+        return dual_learning.Grades(np.full(self._padded, rest), lost, chosen, rest)
+
+    def _check_candidates(self, X: Rows, candidates: Array) -> Array:
+        candidates = np.ascontiguousarray(candidates, np.int32)
+        if candidates.ndim != 2 or len(candidates) != X.n_rows:
+            raise InputError(f"got candidates of shape {candidates.shape}; give {X.n_rows} rows")
+        _check_range("candidates", candidates, self.n_labels)
+        return candidates
 
     def _check(self, X: Rows, Y: Any = None, order: Any = None) -> None:
         if X.n_columns != self.n_features:
