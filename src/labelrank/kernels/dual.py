@@ -11,6 +11,8 @@ Layout    A *document* is a stored instance (`Documents`; `Inverted` lists those
           searched directly, so both grow in blocks.
 Changes   only the working memory and the results it is given.
 Returns   the duels of one label, or of all: votes, summed margins, the matrix of margins.
+          Indices are cast to unsigned where it counts: Numba then spares the check for a
+          negative one, which doubles the speed.
 Exactness Kernel values are made 64-bit integers, scaled by a power of two so that no sum can
           overflow. Sums are then exact in any order: rows equal full matrices, pieces the whole,
           and a margin that cancels is exactly 0. Integer data loses nothing at all.
@@ -98,8 +100,10 @@ def dot_products(indices, data, documents, inverted, n_documents, x, out):
     for p in range(indices.shape[0]):
         j, value = indices[p], np.float64(data[p])
         x[j] = value
-        for r in range(inverted.indptr[j], inverted.indptr[j + 1]):
-            out[inverted.documents[r]] += value * inverted.values[r]
+        span = slice(inverted.indptr[j], inverted.indptr[j + 1])
+        holders, values = inverted.documents[span], inverted.values[span]
+        for r in range(holders.shape[0]):
+            out[np.uint32(holders[r])] += value * values[r]
     for i in range(inverted.n_documents, n_documents):
         total = 0.0
         for p in range(documents.indptr[i], documents.indptr[i + 1]):
@@ -153,14 +157,14 @@ def compare_documents(indices, data, documents, inverted, n_documents, similarit
 
 
 @kernel
-def add_losers(row, words, start, stop, n_words, value):
-    """row[v] += value for every label v of an entry."""
-    if stop - start < n_words:
-        for p in range(start, stop):
-            row[words[p]] += value
+def add_losers(row, losers, value):
+    """row[v] += value for every label v of an entry, a list or a mask."""
+    if losers.shape[0] < row.shape[0] // BITS:
+        for p in range(losers.shape[0]):
+            row[losers[p]] += value
         return
-    for w in range(n_words):
-        bits = words[start + w]
+    for w in range(losers.shape[0]):
+        bits = losers[w]
         if bits:
             part = row[BITS * w : BITS * w + BITS]
             for b in range(BITS):
@@ -185,32 +189,27 @@ def is_loser(words, start, stop, n_words, v):
 @kernel
 def add_wins(row, u, entries, index, n_entries, fixed):
     """row[v] += the evidence for u over v."""
-    n_words = row.shape[0] // BITS
-    recent = index.n_blocks * BLOCK
     for block in range(index.n_blocks):
         for e in range(index.first[u, block], index.first[u + 1, block]):
-            value = fixed[entries.document[e]]
-            if value != 0:
-                add_losers(
-                    row, entries.words, entries.start[e], entries.start[e + 1], n_words, value
-                )
-    for e in range(recent, n_entries):
+            value = fixed[np.uint32(entries.document[e])]
+            add_losers(row, entries.words[entries.start[e] : entries.start[e + 1]], value)
+    for e in range(index.n_blocks * BLOCK, n_entries):
         if entries.label[e] == u:
             value = fixed[entries.document[e]]
-            add_losers(row, entries.words, entries.start[e], entries.start[e + 1], n_words, value)
+            add_losers(row, entries.words[entries.start[e] : entries.start[e + 1]], value)
 
 
 @kernel
 def subtract_losses(row, u, entries, index, n_entries, fixed):
     """row[v] -= the evidence for v over u."""
-    n_words = row.shape[0] // BITS
-    recent = index.n_blocks * BLOCK
+    n_words, recent = row.shape[0] // BITS, index.n_blocks * BLOCK
     for block in range(index.n_blocks):
-        documents = entries.document[block * BLOCK : (block + 1) * BLOCK]
-        labels = entries.label[block * BLOCK : (block + 1) * BLOCK]
-        for p in range(index.start[u, block], index.start[u + 1, block]):
-            e = index.offset[p]
-            row[labels[e]] -= fixed[documents[e]]
+        span = slice(block * BLOCK, (block + 1) * BLOCK)
+        documents, labels = entries.document[span], entries.label[span]
+        offset = index.offset[index.start[u, block] : index.start[u + 1, block]]
+        for p in range(offset.shape[0]):
+            e = offset[p]
+            row[np.uint32(labels[e])] -= fixed[np.uint32(documents[e])]
     for e in range(recent, n_entries):
         if is_loser(entries.words, entries.start[e], entries.start[e + 1], n_words, u):
             row[entries.label[e]] -= fixed[entries.document[e]]
