@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from pairwise_reference import PairWeights, Reference, random_problem, votes_of
 
-from labelrank.errors import InputError
+from labelrank.errors import InputError, ModelFileError
 from labelrank.learners import dual_store
 from labelrank.learners.pair_scorer import Rule
 from labelrank.learners.pairwise_dual import DualPairScorer
@@ -212,3 +212,27 @@ def test_sparse_and_dense_rows_are_the_same():
     dense, _ = learned(X, Y, np.arange(25))
     sparse, _ = learned(sp.csr_array(X), sp.csr_array(Y), np.arange(25))
     assert same_state(dense, sparse)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("document_indices", lambda a: a + 100),
+        ("document_indptr", lambda a: a[::-1]),
+        ("entry_document", lambda a: a + 1000),
+        ("entry_label", lambda a: a - 1000),
+        ("entry_start", lambda a: a[:-1]),
+        ("words", lambda a: a | 2**31),
+        ("words", lambda a: a[:-1]),
+        ("document_data", lambda a: a[None]),
+    ],
+)
+def test_a_state_that_would_mislead_the_kernels_is_refused(name, change):
+    X, Y = many_labels(16)
+    scorer, _ = learned(X[:50], Y[:50], np.arange(50))
+    state = scorer.__getstate__()
+    blank = DualPairScorer.__new__(DualPairScorer)
+    blank.__setstate__(state)
+    assert same_state(blank, scorer)
+    with pytest.raises(ModelFileError, match="do not fit"):
+        blank.__setstate__(state | {name: change(state[name])})

@@ -229,6 +229,24 @@ def index_losers(entries, begin, n_labels, fill, offset, is_counting):
 
 
 @kernel
+def are_losers(start, words, n_words, n_labels):
+    """Whether every entry is an ascending list of labels, or a mask with no bit past the last."""
+    for e in range(start.shape[0] - 1):
+        losers = words[start[e] : start[e + 1]]
+        if losers.shape[0] > n_words:
+            return False
+        if losers.shape[0] == n_words:
+            spare = n_words * BITS - n_labels
+            if n_words and np.uint64(losers[n_words - 1]) >> np.uint64(BITS - spare):
+                return False
+            continue
+        for p in range(losers.shape[0]):
+            if losers[p] >= n_labels or (p > 0 and losers[p] <= losers[p - 1]):
+                return False
+    return True
+
+
+@kernel
 def rewrite_losers(start, words, n_words, names, new_start, new_words, n_labels):
     """Entries over more labels: label v is now called names[v]."""
     lost = np.zeros(n_labels, np.uint8)

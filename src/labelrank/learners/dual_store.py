@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from labelrank.errors import ModelFileError
 from labelrank.kernels import dual, dual_learning
 from labelrank.kernels.dual import BITS, BLOCK, Documents, Entries, Index, Inverted
 from labelrank.kernels.dual_learning import MOST_VISITS, N_DOCUMENTS, N_ENTRIES, N_WORDS
@@ -46,6 +47,7 @@ class DualStore:
         indptr, indices, data, visits, document, label, start, words = (
             np.array(arrays[name], dtype) for name, dtype in SAVED.items()
         )
+        self._check(indptr, indices, data, visits, document, label, start, words)
         self.documents = Documents(indptr, indices, data, _norms(indptr, data), visits)
         self.entries = Entries(document, label, start, words)
         self.used = np.zeros(6, np.int64)
@@ -57,6 +59,26 @@ class DualStore:
                             np.empty(0, np.uint16), 0)  # fmt: skip
         self.invert()
         self.index()
+
+    def _check(self, *arrays: Array) -> None:
+        """Kernels trust these arrays, and a model file may have been made to mislead them."""
+        indptr, indices, data, visits, document, label, start, words = arrays
+        is_sound = (
+            all(array.ndim == 1 for array in arrays)
+            and _points_to(indptr, len(visits), indices)
+            and _points_to(start, len(label), words)
+            and len(data) == len(indices)
+            and len(document) == len(label)
+            and _within(indices, self.n_features)
+            and _within(document, len(visits))
+            and _within(label, self.width)
+            and dual_learning.are_losers(start, words, self.n_words, self.width)
+        )
+        if not is_sound:
+            raise ModelFileError(
+                "the mistakes of a dual representation do not fit together; the file is damaged "
+                "or was altered: save the model again"
+            )
 
     def state(self) -> dict[str, Array]:
         """The arrays that say it all (views, not copies)."""
@@ -176,6 +198,19 @@ class DualStore:
         label = names[state["entry_label"]]
         changed = {"entry_start": start, "words": words[: start[-1]], "entry_label": label}
         return DualStore(self.n_features, width, state | changed)
+
+
+def _points_to(pointers: Array, n_rows: int, values: Array) -> bool:
+    return (
+        len(pointers) == n_rows + 1
+        and pointers[0] == 0
+        and pointers[-1] == len(values)
+        and bool((np.diff(pointers) >= 0).all())
+    )
+
+
+def _within(numbers: Array, end: int) -> bool:
+    return not numbers.size or bool(numbers.min() >= 0 and numbers.max() < end)
 
 
 def _room(array: Array, used: int, more: int) -> Array:

@@ -33,10 +33,18 @@ _SKLEARN = {
 
 # What our learners keep inside besides arrays and estimators, by module.
 _PARTS = {
+    "learners.all_pairs": ("AllPairs",),
     "learners.chain_links": ("Link",),
     "learners.chain_targets": ("Encoding",),
+    "learners.bayes": ("Model",),
+    "learners.inverted_index": ("InvertedIndex",),
+    "learners.label_sums": ("LabelSums",),
     "learners.logistic_link": ("LogisticLink",),
     "learners.pair_scorer": ("Rule",),
+    "learners.pairwise_dual": ("DualPairScorer",),
+    "learners.pairwise_primal": ("PrimalPairScorer",),
+    "learners.proposers": ("CentroidRanker", "NeighborRanker"),
+    "learners.shortlist": ("ShortlistScorer",),
     "rows": ("Rows",),
 }
 
