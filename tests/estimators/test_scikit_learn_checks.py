@@ -6,6 +6,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import labelrank
 
 LEARNERS = [
+    labelrank.InvertedIndexKNN(n_neighbors=5),
+    labelrank.Rocchio(),
+    labelrank.NaiveBayesRanker(),
+    labelrank.NaiveBayesRanker("bernoulli", scores="log_odds"),
+    labelrank.LabelPowerset(),
+    labelrank.AdaBoostMH(n_rounds=20),
+    labelrank.MLkNN(n_neighbors=5),
+    labelrank.GradedClassifier(),
     labelrank.BinaryRelevancePerceptron(epochs=5, averaging="averaged", random_state=0),
     labelrank.MulticlassMultilabelPerceptron(epochs=5, averaging="averaged", random_state=0),
     labelrank.ThresholdedRanker(
