@@ -16,7 +16,8 @@ from typer.core import TyperGroup
 from labelrank.cli.errors import explained
 
 COMMANDS = (
-    "demo", "learners", "datasets", "fit", "predict", "evaluate", "learn", "convert", "reproduce",
+    "demo", "learners", "datasets", "fit", "predict", "evaluate", "explain", "learn",
+    "convert", "reproduce",
 )  # fmt: skip
 
 

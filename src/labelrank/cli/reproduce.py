@@ -14,9 +14,15 @@ Out = Annotated[
 ]
 
 
+Figures = Annotated[
+    Path, typer.Option(metavar="FOLDER", help="Where the pictures of figures are written.")
+]
+
+
 def reproduce(
     name: Annotated[str, typer.Argument(help="Run this experiment.", metavar="NAME")] = "",
     out: Out = None,
+    figures: Figures = Path("results"),
     seed: Seed = 0,
     jobs: Jobs = None,
     data: Folder = None,
@@ -25,8 +31,10 @@ def reproduce(
 ) -> None:
     """List the experiments of the papers, or run one."""
     from labelrank import experiments
+    from labelrank.experiments import figures as drawing
 
     use_folder(data)
+    drawing.folder.set(figures)
     if not name:
         _list(json)
         return

@@ -23,6 +23,7 @@ __all__ = [
 
 PAPERS = (
     "perceptrons",
+    "perceptron_figures",
     "chains",
 )
 

@@ -31,6 +31,10 @@ def _learns_in_pieces(self: "ThresholdedRanker") -> bool:
     return hasattr(self.estimator, "partial_fit")
 
 
+def _explains(self: "ThresholdedRanker") -> bool:
+    return hasattr(self.estimator, "why")
+
+
 class ThresholdedRanker(IncrementalRanker):
     """A ranker with a cut-off.
 
@@ -133,6 +137,16 @@ class ThresholdedRanker(IncrementalRanker):
         """The ranker inside is told of new labels with the piece that brings them."""
         if np.ndim(self.threshold_):
             super()._widen(n_before)
+
+    @available_if(_explains)  # type: ignore[untyped-decorator]
+    def why(self, x: Any, label: Any, over: Any = None) -> Any:
+        """The ranker's reasons; against the threshold, they and -threshold sum to the score."""
+        found = self.estimator_.why(x, label, over=over)
+        if over is not None or self.strategy == "cardinality" or self.per_label:
+            return found
+        return found._replace(
+            margin=found.margin - self.threshold_, constant=found.constant - self.threshold_
+        )
 
     def _scores(self, X: Any) -> npt.NDArray[Any]:
         scores = self.estimator_.decision_function(X)
