@@ -185,32 +185,36 @@ def monte_carlo(scorer: Scorer, uniforms: Array) -> Samples:
     for position, link in enumerate(scorer.links):
         asked = None if position == 0 else frontier.instance
         log_proba = scorer.log_proba(position, frontier.codes, asked)
-        marginals[link.column] = _mean(log_proba, at[:, 1:])
-        chosen = _draw(log_proba, at, uniforms[:, position])
-        size = log_proba.shape[1]
-        reached, at = np.unique(at * size + chosen, return_inverse=True)
-        at = at.reshape(n, -1)
-        kept = np.zeros(log_proba.size, dtype=bool)
-        kept[reached] = True
+        marginals[link.column] = _log_mean(log_proba, frontier.instance, at[:, 1:])
+        children = at * log_proba.shape[1] + _draw(log_proba, at, uniforms[:, position])
+        reached = np.zeros(log_proba.size, dtype=bool)
+        reached[children] = True
+        at = (np.cumsum(reached) - 1)[children]
         log = frontier.log[:, None] + log_proba
-        frontier = frontier.extend(link.column, log, kept.reshape(log.shape))
-    best = at[np.arange(n), frontier.log[at].argmax(axis=1)] if n else np.empty(0, dtype=int)
+        frontier = frontier.extend(link.column, log, reached.reshape(log.shape))
+    best = np.take_along_axis(at, frontier.log[at].argmax(axis=1)[:, None], axis=1)[:, 0]
     return Samples(frontier.codes[best], marginals)
 
 
 def _draw(log_proba: Array, at: Array, uniforms: Array) -> Array:
     """The class each sample takes: by inverse distribution function; the first one greedily."""
-    below = np.cumsum(np.exp(log_proba), axis=1)
     possible = log_proba > -np.inf
     last = possible.shape[1] - 1 - possible[:, ::-1].argmax(axis=1)
-    drawn = (uniforms[None, :, None] >= below[at[:, 1:]]).sum(axis=2)
-    drawn = np.minimum(drawn, last[at[:, 1:]])
-    return np.hstack([log_proba.argmax(axis=1)[at[:, :1]], drawn])
+    drawn = np.empty(at.shape, dtype=np.int64)
+    drawn[:, 0] = log_proba.argmax(axis=1)[at[:, 0]]
+    drawn[:, 1:] = 0
+    for below in np.cumsum(np.exp(log_proba[:, :-1]), axis=1).T:
+        drawn[:, 1:] += uniforms >= below[at[:, 1:]]
+    return drawn if possible.all() else np.minimum(drawn, last[at])
 
 
-def _mean(log_proba: Array, at: Array) -> Array:
+def _log_mean(log_proba: Array, instance: Array, at: Array) -> Array:
+    """Log of the probabilities averaged over the samples of each instance."""
+    n, n_samples = at.shape
+    weight = np.bincount(at.ravel(), minlength=len(instance)) / n_samples
+    mean = [np.bincount(instance, weight * p, minlength=n) for p in np.exp(log_proba).T]
     with np.errstate(divide="ignore"):
-        return np.log(np.exp(log_proba)[at].mean(axis=1))
+        return np.log(np.column_stack(mean))
 
 
 def transitions(scorer: Scorer) -> list[Array]:

@@ -1,0 +1,53 @@
+"""Paper 004 on real data: its average ranks, and what it concludes of logistic links."""
+
+import pytest
+
+from labelrank.experiments import Record, find, published, run
+from labelrank.experiments.chains import _average_ranks, _table, draw_trellises
+
+PRINTED_RANKS = {
+    "logistic": {"IC": 5.0, "CC": 2.2, "MCC": 1.2, "VCC": 4.4, "MsCC": 2.4, "VsCC": 4.6},
+    "forest": {"IC": 4.6, "CC": 3.4, "VCC": 4.0, "MsCC": 1.8, "VsCC": 1.2},
+}
+
+
+@pytest.mark.parametrize("base", PRINTED_RANKS)
+def test_average_ranks_are_counted_as_the_paper_counts_them(base):
+    records = [
+        Record(row["dataset"], method, row[method], row[method])
+        for row in published("vcc_jaccard")
+        if row["base"] == base
+        for method in PRINTED_RANKS[base]
+    ]
+    found = {record.column: record.ours for record in _average_ranks(base, records)}
+    assert found == pytest.approx(PRINTED_RANKS[base])
+
+
+@pytest.mark.data
+def test_with_logistic_links_connected_chains_beat_viterbi_on_scene():
+    """004, Table 3: IC .603, CC .699, MCC .710, VCC .644, MsCC .705, VsCC .647."""
+    found = {r.column: r for r in _table("logistic", ("Scene",), 0, None) if "rank" not in r.row}
+    ours = {method: record.ours for method, record in found.items()}
+    assert ours["IC"] < ours["VCC"] < ours["VsCC"] < ours["CC"] < ours["MCC"]
+    assert ours["VsCC"] < ours["MsCC"]
+    for record in found.values():
+        assert record.ours == pytest.approx(record.published, abs=0.06)
+
+
+@pytest.mark.data
+def test_trellises_of_real_instances_are_drawn(tmp_path):
+    pictures = draw_trellises(tmp_path)
+    assert [picture.name for picture in pictures] == [
+        "trellis-figure-4.png",
+        "trellis-figure-5.png",
+    ]
+    assert all(picture.stat().st_size > 5000 for picture in pictures)
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_over_five_sets_monte_carlo_chains_rank_first_and_independent_ones_last():
+    ranks = {r.column: r.ours for r in run(find("chains-logistic")) if "rank" in r.row}
+    assert min(ranks["MCC"], ranks["MsCC"]) == min(ranks.values())
+    assert ranks["IC"] == max(ranks.values())
+    assert ranks["VCC"] > ranks["MCC"]
