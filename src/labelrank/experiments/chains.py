@@ -41,9 +41,10 @@ def _table(base: str, sets: tuple[str, ...], seed: int, jobs: int | None) -> Ite
     rows = {row["dataset"]: row for row in published("vcc_jaccard") if row["base"] == base}
     records = []
     for name in sets:
+        parts = _parts(name.lower(), seed)
         for method in _METHODS:
             if rows[name][method] is not None:
-                ours = _jaccard(name.lower(), _made(method, base, seed, jobs), seed)
+                ours = _jaccard(_made(method, base, seed, jobs), *parts)
                 records.append(Record(f"{base} {name}", method, rows[name][method], ours))
                 yield records[-1]
     yield from _average_ranks(base, records)
@@ -90,10 +91,9 @@ def _parts(name: str, seed: int) -> tuple[Any, Any]:
     return data.subset(shuffled[cut:]), data.subset(shuffled[:cut])
 
 
-def _jaccard(name: str, learner: Any, seed: int) -> float:
+def _jaccard(learner: Any, train: Any, test: Any) -> float:
     from labelrank import metrics
 
-    train, test = _parts(name, seed)
     predicted = learner.fit(train.X, train.Y).predict(test.X)
     return float(metrics.jaccard(test.Y, predicted))
 
@@ -120,9 +120,11 @@ def draw_trellises(folder: str | Path, *, name: str = "music", seed: int = 0) ->
 
 
 def _first_dispute(learner: Any, X: Any) -> Any:
-    trellises = [learner.trellis(X[i : i + 1]) for i in range(X.shape[0])]
-    disputed = (t for t in trellises if t.probability > t.greedy_probability)
-    return next(disputed, trellises[0])
+    for i in range(X.shape[0]):
+        trellis = learner.trellis(X[i : i + 1])
+        if trellis.probability > trellis.greedy_probability:
+            break
+    return trellis
 
 
 def _named(data: Any, labels: slice) -> Any:
