@@ -6,6 +6,7 @@ from typing import Any
 _HOME = {
     "Dataset": "dataset",
     "Limits": "limits",
+    "MeshStream": "mesh",
     "addresses": "fetching",
     "as_text": "description",
     "describe": "description",
@@ -18,6 +19,7 @@ _HOME = {
     "make_rcv1_like": "makers",
     "names": "named",
     "save": "named",
+    "synthesize_order": "orderings",
 }
 
 __all__ = [*_HOME]
