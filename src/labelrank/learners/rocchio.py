@@ -1,0 +1,130 @@
+"""Rocchio's prototypes: each label the mean of its documents, away from the mean of the others."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from labelrank.errors import InputError
+from labelrank.learners.base import IncrementalRanker
+from labelrank.learners.inverted_index import scaled_to_unit
+from labelrank.learners.label_sums import LabelSums
+from labelrank.learners.parameters import check_at_least, check_choice
+
+Array = npt.NDArray[Any]
+
+
+class Rocchio(IncrementalRanker):
+    """Rank labels by how near a document is to their prototypes (lecture 003).
+
+    The prototype of a label is α (its query) + β (mean of its documents) - γ (mean of the others),
+    after Rocchio's relevance feedback. With γ = 0 it is the nearest centroid classifier.
+
+    Parameters
+    ----------
+    alpha, beta, gamma : float, default 1.0, 1.0, 0.25
+        Weights of the query, the relevant and the irrelevant documents.
+    queries : array or sparse matrix (K, d) or None
+        What is known of each label before any document, say the words of its description.
+    metric : {"cosine", "euclidean"}
+        Scores are the cosine, or the negative distance, of document and prototype.
+    normalize : bool, default True
+        Scale documents and queries to length 1 first, so that long ones do not count for more.
+    threshold : float or "cardinality"
+        How `predict` cuts the ranking: as many labels as an instance had on average, or at a score.
+
+    Attributes
+    ----------
+    prototypes_ : ndarray (K, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelrank import Rocchio
+    >>> X = np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    >>> learner = Rocchio(gamma=0.0).fit(X, [[1, 0], [1, 1], [0, 1]])
+    >>> learner.rank([[1.0, 0.1], [0.1, 1.0]]).tolist()
+    [[0, 1], [1, 0]]
+    """
+
+    _calibrated = False
+    _prototypes: Array | None
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        gamma: float = 0.25,
+        queries: Any = None,
+        metric: str = "cosine",
+        normalize: bool = True,
+        threshold: Any = "cardinality",
+    ) -> None:
+        self.alpha = alpha
+        self.beta = beta
+        self.gamma = gamma
+        self.queries = queries
+        self.metric = metric
+        self.normalize = normalize
+        self.threshold = threshold
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("metric", self.metric, ("cosine", "euclidean"))
+        for name in ("alpha", "beta", "gamma"):
+            check_at_least(name, getattr(self, name), 0.0)
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
+        self._learn_more(X, Y)
+        self._prototypes = self._made()
+
+    def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
+        if not hasattr(self, "_sums"):
+            self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
+        self._sums = self._sums.add(self._documents(X), Y)
+        self._prototypes = None
+
+    def _widen(self, n_before: int) -> None:
+        self._sums = self._sums.widened(self.n_labels_)
+        self._prototypes = None
+
+    def _documents(self, X: Any) -> sp.csr_array:
+        X = sp.csr_array(X, dtype=np.float64, copy=True)
+        return scaled_to_unit(X) if self.normalize else X
+
+    @property
+    def prototypes_(self) -> Array:
+        """One vector a label (K × d)."""
+        if self._prototypes is None:
+            self._prototypes = self._made()
+        return self._prototypes
+
+    def _made(self) -> Array:
+        made = self.beta * _mean(self._sums.relevant, self._sums.n_relevant)
+        if self.gamma:
+            made -= self.gamma * _mean(*self._sums.irrelevant())
+        if self.queries is not None:
+            if np.shape(self.queries) != made.shape:
+                raise InputError(
+                    f"got queries of shape {np.shape(self.queries)}; give {made.shape}, "
+                    "one row a label, one column a feature"
+                )
+            made += self.alpha * self._documents(self.queries).toarray()
+        return made
+
+    def _scores(self, X: Any) -> Array:
+        documents = self._documents(X)
+        products = documents @ self.prototypes_.T
+        squares = (self.prototypes_**2).sum(axis=1)
+        if self.metric == "cosine":
+            lengths = np.sqrt(documents.power(2).sum(axis=1))[:, None] * np.sqrt(squares)
+            return products / np.where(lengths > 0, lengths, 1.0)
+        distances = documents.power(2).sum(axis=1)[:, None] - 2 * products + squares
+        return -np.sqrt(np.maximum(distances, 0.0))
+
+
+def _mean(sums: Array, counts: Array) -> Array:
+    return sums / np.maximum(counts, 1.0)[:, None]
