@@ -2,8 +2,8 @@
 
 import pytest
 
-from labelrank.experiments import Record, find, published, run
-from labelrank.experiments.chains import _average_ranks, _table, draw_trellises
+from labelrank.experiments import Record, figures, find, published, run
+from labelrank.experiments.chains import _average_ranks, _table
 
 PRINTED_RANKS = {
     "logistic": {"IC": 5.0, "CC": 2.2, "MCC": 1.2, "VCC": 4.4, "MsCC": 2.4, "VsCC": 4.6},
@@ -35,13 +35,13 @@ def test_with_logistic_links_connected_chains_beat_viterbi_on_scene():
 
 
 @pytest.mark.data
-def test_trellises_of_real_instances_are_drawn(tmp_path):
-    pictures = draw_trellises(tmp_path)
-    assert [picture.name for picture in pictures] == [
-        "trellis-figure-4.png",
-        "trellis-figure-5.png",
-    ]
-    assert all(picture.stat().st_size > 5000 for picture in pictures)
+def test_trellises_of_real_instances_are_drawn_where_greed_loses(tmp_path):
+    token = figures.folder.set(tmp_path)
+    records = list(run(find("chains-trellis")))
+    figures.folder.reset(token)
+    assert len(list(tmp_path.glob("chains-Figure-*.png"))) == 2
+    for best, greedy in (records[:2], records[2:]):
+        assert best.ours > greedy.ours
 
 
 @pytest.mark.data
