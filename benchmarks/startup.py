@@ -8,7 +8,7 @@ from benchmarks.timing import start_up
 
 def run(quick: bool = False) -> list[dict]:
     empty = start_up("-c", "pass")
-    help_page = start_up("-m", "labelrank.cli", "--help")
+    help_page = start_up("-m", "labelrank", "--help")
     imported = start_up("-c", "import labelrank")
     with tempfile.TemporaryDirectory() as folder:
         fit = [

@@ -1,0 +1,5 @@
+"""`python -m labelrank` is the command line."""
+
+from labelrank.cli import main
+
+main()
