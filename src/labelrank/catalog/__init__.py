@@ -17,6 +17,7 @@ __all__ = ["Entry", "describe", "entries", "make", "names"]
 FAMILIES = (
     "perceptrons",
     "chains",
+    "pro_loss",
     "pro_loss_rivals",
 )
 
