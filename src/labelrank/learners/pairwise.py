@@ -16,17 +16,19 @@ from labelrank.errors import InputError
 from labelrank.learners import memory, voting
 from labelrank.learners.base import Array, IncrementalRanker
 from labelrank.learners.coupling import COUPLINGS
+from labelrank.learners.forecast import Forecast, Problem, choose, forecast
 from labelrank.learners.pair_scorer import PairScorer, Rule, n_pairs
 from labelrank.learners.pairwise_dual import KERNELS, DualPairScorer
-from labelrank.learners.pairwise_primal import PrimalPairScorer, primal_bytes
+from labelrank.learners.pairwise_primal import PrimalPairScorer
 from labelrank.learners.parameters import check_at_least, check_choice
 from labelrank.learners.progress import track
 from labelrank.learners.quick import check_quick, quick_voting
+from labelrank.learners.shortlist import ShortlistScorer, check_shortlist, make_ranker
 from labelrank.learners.why import Explained
+from labelrank.relevance import check_relevance
 from labelrank.rows import Rows, as_rows
 
 MOST_EPOCHS = 10_000
-_PRIMAL_LIMIT = 2**30
 
 
 class PairwisePerceptron(Explained, IncrementalRanker):
@@ -51,6 +53,9 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         Other kernels than the linear one need the dual representation.
     gamma, coef0, degree
         Of the kernel.
+    shortlist : (ranker, k) or None
+        For thousands of labels: a cheap ranker ("br", "centroid", "knn", or any label ranker)
+        proposes k labels, and only their duels are learned and evaluated, in the dual form.
     threshold : "cardinality" or float
         How `predict` cuts the ranking if not calibrated.
     epochs : int, default 1
@@ -109,6 +114,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         gamma: float | None = None,
         coef0: float = 1.0,
         degree: int = 2,
+        shortlist: Any = None,
         threshold: Any = "cardinality",
         epochs: int = 1,
         until_no_error: bool = False,
@@ -133,6 +139,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         self.gamma = gamma
         self.coef0 = coef0
         self.degree = degree
+        self.shortlist = shortlist
         self.threshold = threshold
         self.epochs = epochs
         self.until_no_error = until_no_error
@@ -165,6 +172,20 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         check_at_least("margin", 0.0 if self.margin is None else self.margin, 0.0)
         if not self.C > 0:
             raise InputError(f"got C={self.C!r}; give a number above 0")
+        self._check_combinations()
+
+    def _check_combinations(self) -> None:
+        if self.shortlist is not None:
+            check_shortlist(self.shortlist)
+            if (
+                self.representation == "primal"
+                or self.inference == "quick"
+                or self.voting != "votes"
+            ):
+                raise InputError(
+                    "got a shortlist, which votes in the dual representation; use "
+                    "representation='dual' or 'auto', voting='votes' and inference='full'"
+                )
         if self.kernel != "linear" and self.representation == "primal":
             raise InputError(
                 f"got kernel={self.kernel!r} with representation='primal', whose weights are "
@@ -174,7 +195,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
             check_quick(calibrated=self.calibrated, voting=self.voting, tie_break=self.tie_break)
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        self._start(X.shape[1])
+        self._start(X, Y)
         rows = as_rows(X)
         random = check_random_state(self.random_state)
         order = np.arange(rows.n_rows, dtype=np.int64)
@@ -189,34 +210,37 @@ class PairwisePerceptron(Explained, IncrementalRanker):
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
         if not hasattr(self, "scorer_"):
-            self._start(X.shape[1])
+            self._start(X, Y)
         rows = as_rows(X)
         self._pass(rows, Y, np.arange(rows.n_rows, dtype=np.int64))
 
-    def _start(self, n_features: int) -> None:
-        self.scorer_ = self._new_scorer(n_features)
+    def _start(self, X: Any, Y: sp.csr_array) -> None:
+        self.scorer_ = self._new_scorer(X, Y)
         self.n_operations_ = {"train": 0, "predict": 0}
 
-    def _new_scorer(self, n_features: int) -> PairScorer:
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        rule = Rule(self.margin, self.step, self.C, self.averaging, self.init, seed)
-        what: dict[str, Any] = {"calibrated": self.calibrated, "ordered": self.ordered}
-        if self._is_dual(n_features):
-            what |= {name: getattr(self, name) for name in ("kernel", "gamma", "coef0", "degree")}
-            return DualPairScorer(n_features, self.n_labels_, rule=rule, **what)
-        return PrimalPairScorer(n_features, self.n_labels_, rule=rule, **what)
+    def _new_scorer(self, X: Any, Y: sp.csr_array) -> PairScorer:
+        what: dict[str, Any] = {
+            "n_features": X.shape[1], "n_labels": self.n_labels_, "rule": self._rule(),
+            "calibrated": self.calibrated, "ordered": self.ordered,
+        }  # fmt: skip
+        how = {name: getattr(self, name) for name in ("kernel", "gamma", "coef0", "degree")}
+        if self.shortlist is not None:
+            ranker, size = self.shortlist
+            return ShortlistScorer(DualPairScorer(**what, **how), make_ranker(ranker), size)
+        if choose(self.representation, self.forecast(X, Y)) == "dual":
+            return DualPairScorer(**what, **how)
+        return PrimalPairScorer(**what)
 
-    def _is_dual(self, n_features: int) -> bool:
-        if self.representation != "auto":
-            return self.representation == "dual"
-        if self.kernel != "linear":
-            return True
-        if self.averaging or self.step != "perceptron" or self.init != "zeros":
-            return False
-        needed = primal_bytes(
-            n_features, self.n_labels_, calibrated=self.calibrated, averaged=False
-        )
-        return needed > min(_PRIMAL_LIMIT, memory.available_bytes() // 2)
+    def _rule(self) -> Rule:
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return Rule(self.margin, self.step, self.C, self.averaging, self.init, seed)
+
+    def forecast(self, X: Any, Y: Any) -> Forecast:
+        """What training would cost in either representation, without training."""
+        return forecast(
+            Problem.of(X, check_relevance(Y)), calibrated=self.calibrated, epochs=self.epochs,
+            rule=self._rule(), kernel=self.kernel,
+        )  # fmt: skip
 
     def _widen(self, n_before: int) -> None:
         self.scorer_.widen(self.n_labels_)
@@ -232,6 +256,9 @@ class PairwisePerceptron(Explained, IncrementalRanker):
             quick = quick_voting(self.scorer_, rows, self.n_jobs)
             self.n_operations_["predict"] += int(quick.evaluations.sum())
             return quick.scores
+        if isinstance(self.scorer_, ShortlistScorer):
+            self.n_operations_["predict"] += self.scorer_.n_duels(rows.n_rows)
+            return self.scorer_.scores(rows, self.tie_break, self.n_jobs)
         self.n_operations_["predict"] += rows.n_rows * n_pairs(self.n_labels_, self.calibrated)
         return voting.relative_to_threshold(self._all_scores(rows), self.calibrated)
 
