@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank import __version__, decoding
 from labelrank.errors import InputError
 from labelrank.learners.base import LabelRanker
 from labelrank.relevance import RelevanceBinarizer, check_relevance
-from labelrank.text import check_texts, make_vectorizer
+from labelrank.text import TextColumn, check_texts, make_vectorizer
 
 Array = npt.NDArray[Any]
 
@@ -228,7 +229,9 @@ class Tagger(BaseEstimator):
         self.vectorizer_ = None
         if _is_matrix(documents):
             return documents
-        if self.vectorizer is None:
+        if self.vectorizer is None and get_tags(self.learner_).input_tags.string:
+            self.vectorizer_ = TextColumn()
+        elif self.vectorizer is None:
             self.vectorizer_ = make_vectorizer(self.representation, max_terms=self.max_terms)
         else:
             self.vectorizer_ = clone(self.vectorizer)

@@ -190,6 +190,31 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             raise InputError(f"got norm={self.norm!r}; use 'auto', 'l2', 'l1' or None")
 
 
+class TextColumn(TransformerMixin, BaseEstimator):
+    """Texts as they are, in one column, for learners that read texts themselves.
+
+    >>> TextColumn().fit_transform(["rye", "oats"]).tolist()
+    [['rye'], ['oats']]
+    """
+
+    representation = "text"
+
+    def fit(self, texts: Iterable[str], y: object = None) -> Self:
+        """Learn nothing."""
+        return self
+
+    def transform(self, texts: Iterable[str]) -> npt.NDArray[Any]:
+        """A column (n × 1) of strings."""
+        return np.array(check_texts(texts), dtype=object).reshape(-1, 1)
+
+    def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[Any]:
+        """The name of the one column."""
+        return np.array(["text"], dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
 def make_vectorizer(
     representation: str = "tfidf", *, max_terms: int | None = None, **options: Any
 ) -> TextVectorizer:

@@ -92,7 +92,8 @@ class LabelPowerset(LabelRanker):
         self.sets_ = _indicator(names, Y.shape[1])
         self.estimator_ = None
         if len(names) > 1:
-            base = LogisticRegression() if self.estimator is None else clone(self.estimator)
+            usual = LogisticRegression(max_iter=1000)
+            base = usual if self.estimator is None else clone(self.estimator)
             self.estimator_ = base.fit(X[rows], target)
 
     def _assigned(self, sets: list[tuple[int, ...] | None]) -> tuple[Array, list[tuple[int, ...]]]:

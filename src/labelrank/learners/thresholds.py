@@ -102,6 +102,11 @@ class ThresholdedRanker(IncrementalRanker):
         check_choice("strategy", self.strategy, ("tuned", "cardinality", "fixed"))
         check_choice("metric", self.metric, tuple(METRICS))
 
+    def _check_X(self, X: Any, *, reset: bool, Y: Any = "no_validation") -> Any:
+        if get_tags(self.estimator).input_tags.string:
+            return self.estimator._check_X(X, reset=reset, Y=Y)
+        return super()._check_X(X, reset=reset, Y=Y)
+
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self.threshold_: Any = float(self.threshold)
         if self.strategy == "tuned":

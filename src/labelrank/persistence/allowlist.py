@@ -46,6 +46,7 @@ _PARTS = {
     "learners.proposers": ("CentroidRanker", "NeighborRanker"),
     "learners.shortlist": ("ShortlistScorer",),
     "rows": ("Rows",),
+    "text": ("TextColumn",),
 }
 
 _MODULES = {

@@ -1,0 +1,100 @@
+"""Primed compressors against compressing every label's text again for each document."""
+
+import bz2
+import lzma
+import zlib
+
+import numpy as np
+import pytest
+
+from labelrank import CompressionClassifier, Tagger, ThresholdedRanker, datasets, persistence
+from labelrank.errors import InputError
+
+TEXTS = [
+    "wheat and rye prices rise in the north", "crude oil prices fall", "rye harvest near the lake",
+    "oil tankers at sea wait for crude oil", "the harvest of wheat and rye was poor",
+]  # fmt: skip
+Y = np.array([[1, 0, 1], [0, 1, 1], [1, 0, 0], [0, 1, 0], [1, 0, 0]])
+NEW = ["rye prices rise", "tankers wait for crude oil", "", "łódź ✓"]
+COMPRESS = {
+    "zlib": lambda text: zlib.compress(text, 9),
+    "bz2": bz2.compress,
+    "lzma": lambda text: lzma.compress(text, preset=1),
+}
+
+
+def label_text(k):
+    return "".join(text + "\n" for text, row in zip(TEXTS, Y, strict=True) if row[k]).encode()
+
+
+@pytest.mark.parametrize("compressor", COMPRESS)
+def test_gains_are_those_of_compressing_everything_again(compressor):
+    size = lambda text: len(COMPRESS[compressor](text))  # noqa: E731
+    ours = CompressionClassifier(compressor).fit(TEXTS, Y).decision_function(NEW)
+    for i, text in enumerate(NEW):
+        document = (text + "\n").encode()
+        alone = size(document) - size(b"")
+        for k in range(3):
+            added = size(label_text(k) + document) - size(label_text(k))
+            assert ours[i, k] == (alone - added) / max(alone, 1)
+
+
+def test_zlib_state_is_copied_exactly_after_megabytes_of_text():
+    sample = datasets.load("debtags-sample")
+    texts = sample.texts[:1500]
+    halves = np.column_stack([np.arange(1500) % 2, np.arange(1500) % 2 == 0]).astype(int)
+    ours = CompressionClassifier("zlib").fit(texts, halves).decision_function(texts[:20])
+    for k in range(2):
+        text = "".join(t + "\n" for t, row in zip(texts, halves, strict=True) if row[k]).encode()
+        whole = len(zlib.compress(text, 9))
+        for i in range(20):
+            document = (texts[i] + "\n").encode()
+            alone = len(zlib.compress(document, 9)) - len(zlib.compress(b"", 9))
+            added = len(zlib.compress(text + document, 9)) - whole
+            assert ours[i, k] == (alone - added) / alone
+
+
+@pytest.mark.parametrize("compressor", ["zstd", *COMPRESS])
+def test_documents_go_to_the_label_that_shares_their_words(compressor):
+    learner = CompressionClassifier(compressor).fit(TEXTS, Y[:, :2])
+    assert learner.rank(NEW[:2], top=1).tolist() == [[0], [1]]
+
+
+def test_pieces_equal_the_whole_and_threads_change_nothing():
+    whole = CompressionClassifier().fit(TEXTS, Y)
+    pieces = CompressionClassifier(n_jobs=2)
+    for i in range(5):
+        pieces.partial_fit(TEXTS[i : i + 1], Y[i : i + 1])
+    np.testing.assert_array_equal(whole.decision_function(NEW), pieces.decision_function(NEW))
+
+
+def test_only_the_latest_bytes_are_kept():
+    short = CompressionClassifier(max_bytes=len(label_text(2)) - 5).fit(TEXTS, Y)
+    assert short._texts[2].tobytes() == label_text(2)[5:]
+
+
+def test_new_labels_start_without_text():
+    late = CompressionClassifier().partial_fit(TEXTS[:2], Y[:2, :2])
+    late.partial_fit(TEXTS[2:], Y[2:], classes=np.arange(3))
+    assert late.decision_function(NEW).shape == (4, 3)
+
+
+def test_a_tagger_hands_over_the_texts_and_survives_a_model_file(tmp_path):
+    names = [["grain", "trade"], ["oil", "trade"], ["grain"], ["oil"], ["grain"]]
+    tagger = Tagger(CompressionClassifier()).fit(TEXTS, names)
+    assert tagger.predict(NEW[:2]) == [["grain"], ["oil"]]
+    again = persistence.load(persistence.save(tagger, tmp_path / "m.labelrank"))
+    np.testing.assert_array_equal(again.decision_function(NEW), tagger.decision_function(NEW))
+
+
+def test_its_cut_can_be_tuned():
+    learner = ThresholdedRanker(CompressionClassifier(), cv=2, random_state=0)
+    learner.fit(TEXTS * 3, np.vstack([Y] * 3))
+    assert np.isfinite(learner.threshold_)
+    assert learner.predict(TEXTS).shape == (5, 3)
+
+
+@pytest.mark.parametrize("X", [np.eye(2), "one text", [["a"], ["b"]], [1, 2]])
+def test_features_are_refused(X):
+    with pytest.raises(InputError, match="list of"):
+        CompressionClassifier().fit(X, [[1, 0], [0, 1]])
