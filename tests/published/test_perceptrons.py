@@ -1,0 +1,44 @@
+"""What the pairwise perceptron paper (000) found, on the data we have."""
+
+import pytest
+
+from labelrank import experiments
+
+pytestmark = pytest.mark.data
+
+
+def measured(name):
+    chosen = experiments.find(name)
+    found = list(experiments.run(chosen, seed=0, jobs=2))
+    return experiments.judge(found, chosen.tolerance, chosen.absolute, chosen.along)
+
+
+def values(records, row):
+    return {record.column: record.ours for record in records if record.row == row}
+
+
+def test_pairwise_beats_mmp_beats_binary_relevance_on_rcv1():
+    """Table II: the order of the three holds for every loss."""
+    records = measured("mlpp-rcv1")
+    for loss in ("IsErr x100", "ErrSetSize", "Margin"):
+        found = values(records, loss)
+        assert found["MLPP"] < found["MMP"] < found["BR"]
+    precision = values(records, "AvgP x100")
+    assert precision["MLPP"] > precision["MMP"] > precision["BR"]
+    assert precision["MLPP"] > 87
+
+
+def test_operations_stand_in_the_ratios_of_table_four():
+    """Training about L times as many as BR, prediction exactly (K - 1) / 2 times as many."""
+    records = measured("mlpp-operations")
+    assert values(records, "prediction")["MLPP / BR"] == 50.0
+    assert 2.5 < values(records, "training")["MLPP / BR"] < 3.3
+    assert {record.verdict for record in records} == {"within tolerance"}
+
+
+@pytest.mark.slow
+def test_yeast_is_within_the_tolerance_of_table_three():
+    """1.5 points for the percentages, 3 % for the others, for all three learners."""
+    for record in measured("mlpp-yeast"):
+        allowed = 1.5 if "x100" in record.row else 0.03 * record.published
+        assert abs(record.difference) <= allowed, record
