@@ -286,3 +286,14 @@ def test_demo_shows_ranked_labels_of_three_documents(run, tmp_path):
     assert done.stdout.count(" | ") >= 3
     assert "ranking loss" in done.stdout
     assert "results.html" in done.stdout
+
+
+@pytest.mark.parametrize(("learner", "kinds"), [("CMLPC", ["primal", "dual"]), ("BR", ["linear"])])
+def test_a_dry_run_forecasts_and_writes_nothing(run, tmp_path, learner, kinds):
+    target = tmp_path / "m.labelrank"
+    done = run("fit", "debtags-sample", "--dry-run", "--json", "-l", learner, "-o", target)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.output.splitlines()[-1])
+    assert found["labels"] == 95
+    assert all("GiB" in found[kind] for kind in kinds)
+    assert not target.exists()

@@ -22,6 +22,9 @@ Representation = Annotated[
 MaxTerms = Annotated[
     int | None, typer.Option(min=1, help="Keep the terms found in most documents.")
 ]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only say what memory and time it would take.")
+]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="The model file to write.")]
 
 
@@ -34,6 +37,7 @@ def fit(
     threshold: Threshold = None,
     representation: Representation = "tfidf",
     max_terms: MaxTerms = None,
+    dry_run: DryRun = False,
     seed: Seed = 0,
     jobs: Jobs = None,
     json: Json = False,
@@ -49,6 +53,10 @@ def fit(
     )
     with progress(f"reading {source.data}", quiet):
         dataset = source.read("train")
+    if dry_run:
+        costs = models.forecast(made, dataset, representation, max_terms)
+        as_json(costs) if json else table(f"{learner} on {dataset.name}", ("", ""), costs.items())
+        return
     with progress(f"learning {dataset.n_instances:,} instances", quiet):
         tagger = models.fitted(made, dataset, representation, max_terms)
     path = persistence.save(tagger, out or Path(f"{Path(dataset.name).name}.labelrank"))

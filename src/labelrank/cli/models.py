@@ -155,6 +155,22 @@ def fitted(learner: Any, dataset: Any, representation: str, max_terms: int | Non
     return tagger.fit(documents, dataset.Y, label_names=dataset.label_names, name=dataset.name)
 
 
+def forecast(
+    learner: Any, dataset: Any, representation: str, max_terms: int | None
+) -> dict[str, Any]:
+    """What learning the data set would take, as far as the learner can tell beforehand."""
+    from labelrank import ThresholdedRanker
+    from labelrank.learners.forecast import forecasts
+    from labelrank.text import make_vectorizer
+
+    X = dataset.X
+    if dataset.texts is not None:
+        X = make_vectorizer(representation, max_terms=max_terms).fit_transform(dataset.texts)
+    inner = learner.estimator if isinstance(learner, ThresholdedRanker) else learner
+    sizes = {"instances": X.shape[0], "features": X.shape[1], "labels": dataset.n_labels}
+    return sizes | forecasts(inner, X, dataset.Y)
+
+
 def answers(tagger: Any, dataset: Any) -> tuple[Any, Any, Any]:
     """Relevance, scores and predicted sets (0/1, sparse), in the columns of the model."""
     documents = documents_of(dataset, tagger)

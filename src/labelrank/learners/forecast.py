@@ -20,6 +20,7 @@ _POSTING_SECONDS = 1.3e-9
 _ENTRY_SECONDS = 30e-9
 _LANE_SECONDS = 0.03e-9
 _LOSS_SECONDS = 5e-9
+_MOVE_SECONDS = 0.25e-9
 _MISTAKES = 0.05
 _LATER_MISTAKES = 0.4
 _MODEST_BYTES = 2**30
@@ -158,3 +159,27 @@ def _dual_refusal(rule: Rule) -> str | None:
         if getattr(rule, name) != getattr(plain, name):
             return f"{name}={getattr(rule, name)!r} needs weights"
     return None
+
+
+def linear_cost(n_features: int, n_labels: int, n_values: int, *, averaged: bool) -> Cost:
+    """Of one weight vector a label: all weights, and every value met scores and moves all labels.
+
+    >>> print(linear_cost(25_000, 103, 7_500_000, averaged=False))
+    linear: 0.01 GiB, 0.35 s
+    """
+    weights = n_features * -(-n_labels // 16) * 16
+    n_bytes = weights * (12 if averaged else 4)
+    seconds = n_values * n_labels * _MOVE_SECONDS * (2 if averaged else 1) + n_bytes * _PAGE_SECONDS
+    return Cost("linear", n_bytes, seconds)
+
+
+def forecasts(learner: Any, X: Any, Y: Any) -> dict[str, str]:
+    """What a learner with a method `forecast` expects of this problem, and what it would choose."""
+    if not hasattr(learner, "forecast"):
+        return {"forecast": f"{type(learner).__name__} makes none"}
+    costs = learner.forecast(X, Y)
+    costs = costs if isinstance(costs, Forecast) else (costs,)
+    found = {cost.representation: str(cost).partition(": ")[2] for cost in costs}
+    if isinstance(costs, Forecast):
+        found["chosen"] = choose(learner.representation, costs)
+    return found

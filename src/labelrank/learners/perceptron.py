@@ -87,6 +87,15 @@ class LinearPerceptron(Explained, IncrementalRanker):
         if self.init == "random":
             linear.fill_random(self._W, n_before, self.n_labels_, self._seed)
 
+    def forecast(self, X: Any, Y: Any) -> Any:
+        """Memory and time that `fit(X, Y)` will take (a `forecast.Cost`)."""
+        from labelrank.learners.forecast import linear_cost
+
+        values = X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1]
+        return linear_cost(
+            X.shape[1], Y.shape[1], self.epochs * values, averaged=self.averaging is not None
+        )
+
     def _pass(self, X: Rows, Y: Rows, order: npt.NDArray[np.int64]) -> None:
         moved = linear.learn_pass(
             X, Y, order, self._W, self._U, self._clock, self._rule(), self.n_jobs
