@@ -19,6 +19,7 @@ FAMILIES = (
     "chains",
     "pro_loss",
     "pro_loss_rivals",
+    "text",
 )
 
 

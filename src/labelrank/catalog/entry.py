@@ -30,6 +30,8 @@ class Entry:
         What it asks of the data beside a matrix: "text", "order", "classes".
     improves : str or None
         The entry this one improves on.
+    grid : mapping
+        Parameters worth tuning, each with the values that `labelrank tune` tries.
     """
 
     name: str
@@ -40,3 +42,4 @@ class Entry:
     parts: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     needs: tuple[str, ...] = ()
     improves: str | None = None
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NOTHING)
