@@ -30,25 +30,25 @@ from labelrank.kernels.pairwise import SIDE, WIDTH, row_scores
 
 
 @kernel
-def tile_scores(xidx, xval, start, stop, weights, shrink, tile):
+def tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, tile):
     """The sixteen margins of one row and one tile; `shrink` is 1 / T of each pair."""
-    base = np.int64(tile) * weights.n_features * WIDTH
-    s = row_scores(xidx, xval, start, stop, weights.W, base)
-    if weights.U.shape[0]:
-        late = row_scores(xidx, xval, start, stop, weights.U, base)
+    base = np.int64(tile) * n_features * WIDTH
+    s = row_scores(xidx, xval, start, stop, W, base)
+    if U.shape[0]:
+        late = row_scores(xidx, xval, start, stop, U, base)
         s = subtract(s, multiply(load(shrink, tile * WIDTH), late))
     return s
 
 
 @kernel
-def _cast(s, tiles, tile, n, i, votes, sums):
-    allowed = load(tiles.allowed, tile * WIDTH)
-    wins = multiply(allowed, at_most(zeros(), s))
-    margins = multiply(allowed, s)
-    as_row = SIDE * (tiles.row[tile] * n + i)
-    as_column = SIDE * (tiles.column[tile] * n + i)
+def _cast(s, row, column, allowed, tile, n, i, votes, sums):
+    lawful = load(allowed, tile * WIDTH)
+    wins = multiply(lawful, at_most(zeros(), s))
+    margins = multiply(lawful, s)
+    as_row = SIDE * (row[tile] * n + i)
+    as_column = SIDE * (column[tile] * n + i)
     add_rows(wins, votes, as_row)
-    add_columns(subtract(allowed, wins), votes, as_column)
+    add_columns(subtract(lawful, wins), votes, as_column)
     add_rows(margins, sums, as_row)
     add_columns(subtract(zeros(), margins), sums, as_column)
 
@@ -56,10 +56,10 @@ def _cast(s, tiles, tile, n, i, votes, sums):
 @kernel
 def vote(xptr, xidx, xval, begin, end, tiles, weights, votes, sums):
     """Votes by plain weights. `tiles` ends in three that allow nothing, so four always go."""
-    n = end - begin
-    n_tiles = weights.W.shape[0] // (weights.n_features * WIDTH)
-    size = np.int64(weights.n_features) * WIDTH
-    W = weights.W
+    # Bound once: reading an array out of a tuple counts its references, which threads share.
+    row, column, allowed = tiles.row, tiles.column, tiles.allowed
+    W, size = weights.W, np.int64(weights.n_features) * WIDTH
+    n, n_tiles = end - begin, W.shape[0] // size
     for tile in range(0, n_tiles, 4):
         b0 = tile * size
         b1 = min(tile + 1, n_tiles - 1) * size
@@ -73,44 +73,51 @@ def vote(xptr, xidx, xval, begin, end, tiles, weights, votes, sums):
                 s1 = multiply_add(x, load(W, b1 + at), s1)
                 s2 = multiply_add(x, load(W, b2 + at), s2)
                 s3 = multiply_add(x, load(W, b3 + at), s3)
-            _cast(s0, tiles, tile, n, i, votes, sums)
-            _cast(s1, tiles, tile + 1, n, i, votes, sums)
-            _cast(s2, tiles, tile + 2, n, i, votes, sums)
-            _cast(s3, tiles, tile + 3, n, i, votes, sums)
+            _cast(s0, row, column, allowed, tile, n, i, votes, sums)
+            _cast(s1, row, column, allowed, tile + 1, n, i, votes, sums)
+            _cast(s2, row, column, allowed, tile + 2, n, i, votes, sums)
+            _cast(s3, row, column, allowed, tile + 3, n, i, votes, sums)
 
 
 @kernel
 def vote_averaged(xptr, xidx, xval, begin, end, tiles, weights, shrink, votes, sums):
     """Votes by averaged weights."""
+    row, column, allowed = tiles.row, tiles.column, tiles.allowed
+    W, U, n_features = weights.W, weights.U, weights.n_features
     n = end - begin
-    for tile in range(weights.W.shape[0] // (weights.n_features * WIDTH)):
+    for tile in range(W.shape[0] // (n_features * WIDTH)):
         for i in range(n):
             start, stop = xptr[begin + i], xptr[begin + i + 1]
-            s = tile_scores(xidx, xval, start, stop, weights, shrink, tile)
-            _cast(s, tiles, tile, n, i, votes, sums)
+            s = tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, tile)
+            _cast(s, row, column, allowed, tile, n, i, votes, sums)
 
 
 @kernel
 def threshold_margins(xptr, xidx, xval, rows, begin, end, weights, shrink, n_blocks, out):
     """out[j, 16 b + lane]: that label over the threshold label in instance `rows[j]`."""
+    W, U, n_features = weights.W, weights.U, weights.n_features
     for block in range(n_blocks):
         for j in range(begin, end):
             start, stop = xptr[rows[j]], xptr[rows[j] + 1]
-            s = tile_scores(xidx, xval, start, stop, weights, shrink, block)
+            s = tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, block)
             store(out, np.int64(j) * n_blocks * WIDTH + block * WIDTH, s)
 
 
 @kernel
 def all_margins(xptr, xidx, xval, tiles, n_tiles, weights, shrink, out):
     """out[row, u, v] and out[row, v, u] of all pairs of labels."""
+    row, column, allowed = tiles.row, tiles.column, tiles.allowed
+    W, U, n_features = weights.W, weights.U, weights.n_features
     lanes = np.empty(WIDTH, np.float32)
     for i in range(xptr.shape[0] - 1):
         for tile in range(n_tiles):
-            store(lanes, 0, tile_scores(xidx, xval, xptr[i], xptr[i + 1], weights, shrink, tile))
+            start, stop = xptr[i], xptr[i + 1]
+            s = tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, tile)
+            store(lanes, 0, s)
             for lane in range(WIDTH):
-                if tiles.allowed[tile * WIDTH + lane]:
-                    u = tiles.row[tile] * SIDE + lane // SIDE
-                    v = tiles.column[tile] * SIDE + lane % SIDE
+                if allowed[tile * WIDTH + lane]:
+                    u = row[tile] * SIDE + lane // SIDE
+                    v = column[tile] * SIDE + lane % SIDE
                     out[i, u, v] = lanes[lane]
                     out[i, v, u] = -lanes[lane]
 
@@ -118,6 +125,8 @@ def all_margins(xptr, xidx, xval, tiles, n_tiles, weights, shrink, out):
 @kernel
 def label_margins(xptr, xidx, xval, instances, labels, n_groups, tiles, weights, shrink, out):
     """out[j, v]: label `labels[j]` over v in instance `instances[j]`."""
+    allowed = tiles.allowed
+    W, U, n_features = weights.W, weights.U, weights.n_features
     lanes = np.empty(WIDTH, np.float32)
     for j in range(instances.shape[0]):
         start, stop = xptr[instances[j]], xptr[instances[j] + 1]
@@ -125,9 +134,10 @@ def label_margins(xptr, xidx, xval, instances, labels, n_groups, tiles, weights,
         for other in range(n_groups):
             low, high = min(group, other), max(group, other)
             tile = high * (high + 1) // 2 + low
-            store(lanes, 0, tile_scores(xidx, xval, start, stop, weights, shrink, tile))
+            s = tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, tile)
+            store(lanes, 0, s)
             for lane in range(WIDTH):
-                if tiles.allowed[tile * WIDTH + lane]:
+                if allowed[tile * WIDTH + lane]:
                     if other >= group and lane // SIDE == place:
                         out[j, SIDE * other + lane % SIDE] = lanes[lane]
                     if other <= group and lane % SIDE == place:

@@ -163,39 +163,44 @@ def _aggressive_steps(s, over, under, update, xval, start, stop):
 
 
 @kernel
-def _correct(xidx, xval, start, stop, over, under, update, weights, tile, scratch):
+def _correct(xidx, xval, start, stop, over, under, update, W, base, U, seen, at, scratch):
     """Show one row to a tile: `over` are the pairs in which it prefers u, `under` v."""
-    base = np.int64(tile) * weights.n_features * WIDTH
-    s = row_scores(xidx, xval, start, stop, weights.W, base)
+    s = row_scores(xidx, xval, start, stop, W, base)
     if update.step == PERCEPTRON:
         steps = _perceptron_steps(s, over, under, update)
     else:
         steps = _aggressive_steps(s, over, under, update, xval, start, stop)
     wrong = count(steps)
     if wrong:
-        _row_add(xidx, xval, start, stop, steps, weights.W, base)
-    if weights.U.shape[0]:
+        _row_add(xidx, xval, start, stop, steps, W, base)
+    if U.shape[0]:
         store(scratch, 0, steps)
         store(scratch, WIDTH, add(over, under))
-        for lane in range(WIDTH):
-            scratch[lane] *= weights.seen[tile * WIDTH + lane]
-            weights.seen[tile * WIDTH + lane] += scratch[WIDTH + lane] != 0.0
-        if wrong:
-            _row_add(xidx, xval, start, stop, load(scratch, 0), weights.U, base)
+        _average(xidx, xval, start, stop, wrong, U, base, seen, at, scratch)
     return wrong
 
 
 @kernel
-def _merge(mentions, g, h, visits):
-    """The positions that mention g or h: (position, entry in g or -1, entry in h or -1)."""
-    i, j, m = mentions.start[g], mentions.start[h], 0
-    last_i, last_j = mentions.start[g + 1], mentions.start[h + 1]
-    end = mentions.order.shape[0]
+def _average(xidx, xval, start, stop, wrong, U, base, seen, at, scratch):
+    """`scratch` holds the steps of the sixteen pairs, then which of them were shown."""
+    for lane in range(WIDTH):
+        scratch[lane] *= seen[at + lane]
+        seen[at + lane] += scratch[WIDTH + lane] != 0.0
+    if wrong:
+        _row_add(xidx, xval, start, stop, load(scratch, 0), U, base)
+
+
+@kernel
+def _merge(order, start, position, g, h, visits):
+    """The rows that mention group g or h: (row, entry of g or -1, entry of h or -1)."""
+    i, j, m = start[g], start[h], 0
+    last_i, last_j = start[g + 1], start[h + 1]
+    end = order.shape[0]
     while i < last_i or j < last_j:
-        at_i = mentions.position[i] if i < last_i else end
-        at_j = mentions.position[j] if j < last_j else end
+        at_i = position[i] if i < last_i else end
+        at_j = position[j] if j < last_j else end
         here = min(at_i, at_j)
-        visits[m, 0] = mentions.order[here]
+        visits[m, 0] = order[here]
         visits[m, 1] = i if at_i == here else -1
         visits[m, 2] = j if at_j == here else -1
         i += at_i == here
@@ -207,36 +212,36 @@ def _merge(mentions, g, h, visits):
 @kernel
 def learn_pairs(xptr, xidx, xval, mentions, tiles, first, last, update, weights):
     """All visits of tiles first ... last - 1, one tile after the other."""
+    # Bound once: reading an array out of a tuple counts its references, which threads share.
+    order, level, blank = mentions.order, mentions.level, mentions.blank
+    W, U, seen = weights.W, weights.U, weights.seen
     shown, moved = 0, 0
-    visits = np.empty((mentions.order.shape[0], 3), np.int64)
+    visits = np.empty((order.shape[0], 3), np.int64)
     scratch = np.empty(2 * WIDTH, np.float32)
     for tile in range(first, last):
         g, h = tiles.row[tile], tiles.column[tile]
+        base = np.int64(tile) * weights.n_features * WIDTH
         allowed = load(tiles.allowed, tile * WIDTH)
-        n_visits = _merge(mentions, g, h, visits)
+        n_visits = _merge(order, mentions.start, mentions.position, g, h, visits)
         for v in range(n_visits):
             if v + _AHEAD < n_visits:
                 soon = visits[v + _AHEAD, 0]
                 for p in range(xptr[soon], xptr[soon + 1], WIDTH):
                     prefetch(xidx, p)
                     prefetch(xval, p)
-            row, i, j = visits[v]
-            if i >= 0:
-                rows = load_as_rows(mentions.level, SIDE * i)
-            else:
-                rows = load_as_rows(mentions.blank, SIDE * g)
-            if j >= 0:
-                columns = load_as_columns(mentions.level, SIDE * j)
-            else:
-                columns = load_as_columns(mentions.blank, SIDE * h)
+            row, i, j = visits[v, 0], visits[v, 1], visits[v, 2]
+            rows = load_as_rows(level, SIDE * i) if i >= 0 else load_as_rows(blank, SIDE * g)
+            columns = (
+                load_as_columns(level, SIDE * j) if j >= 0 else load_as_columns(blank, SIDE * h)
+            )
             over = multiply(allowed, above(rows, columns))
             under = multiply(allowed, above(columns, rows))
             stated = count(over) + count(under)
             if stated:
                 shown += stated
                 moved += _correct(
-                    xidx, xval, xptr[row], xptr[row + 1], over, under, update, weights, tile,
-                    scratch,
+                    xidx, xval, xptr[row], xptr[row + 1], over, under, update, W, base, U, seen,
+                    tile * WIDTH, scratch,
                 )  # fmt: skip
     return shown, moved
 
@@ -244,22 +249,26 @@ def learn_pairs(xptr, xidx, xval, mentions, tiles, first, last, update, weights)
 @kernel
 def learn_thresholds(xptr, xidx, xval, mentions, block, update, weights):
     """The pairs of a block of sixteen labels with the threshold label, which every row trains."""
+    order, position, level = mentions.order, mentions.position, mentions.level
+    W, U, seen = weights.W, weights.U, weights.seen
     shown, moved = 0, 0
-    scratch = np.empty(2 * WIDTH, np.float32)
     entry, last = mentions.start[block], mentions.start[block + 1]
+    scratch = np.empty(2 * WIDTH, np.float32)
     threshold = fill(np.float32(0.5))
-    for t in range(mentions.order.shape[0]):
-        if entry < last and mentions.position[entry] == t:
-            levels = load(mentions.level, WIDTH * entry)
+    blank = load(mentions.blank, WIDTH * block)
+    base = np.int64(block) * weights.n_features * WIDTH
+    for t in range(order.shape[0]):
+        levels = blank
+        if entry < last and position[entry] == t:
+            levels = load(level, WIDTH * entry)
             entry += 1
-        else:
-            levels = load(mentions.blank, WIDTH * block)
         over, under = above(levels, threshold), above(threshold, levels)
-        row = mentions.order[t]
+        row = order[t]
         shown += count(over) + count(under)
         moved += _correct(
-            xidx, xval, xptr[row], xptr[row + 1], over, under, update, weights, block, scratch
-        )
+            xidx, xval, xptr[row], xptr[row + 1], over, under, update, W, base, U, seen,
+            block * WIDTH, scratch,
+        )  # fmt: skip
     return shown, moved
 
 

@@ -227,9 +227,12 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         if self.shortlist is not None:
             ranker, size = self.shortlist
             return ShortlistScorer(DualPairScorer(**what, **how), make_ranker(ranker), size)
-        if choose(self.representation, self.forecast(X, Y)) == "dual":
-            return DualPairScorer(**what, **how)
-        return PrimalPairScorer(**what)
+        if (
+            self.representation == "primal"
+            or choose(self.representation, self.forecast(X, Y)) == "primal"
+        ):
+            return PrimalPairScorer(**what)
+        return DualPairScorer(**what, **how)
 
     def _rule(self) -> Rule:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
