@@ -1,9 +1,9 @@
-"""Cheap rankers that propose a shortlist of labels: centroids and neighbours.
+"""A cheap ranker to propose a shortlist of labels: centroids, kept sparse.
 
-Both work on cosines and never hold a dense matrix of features by labels.
+`Rocchio` holds a dense vector a label; with thousands of labels that is the larger part of the
+memory, and multiplying by it the larger part of the time.
 """
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -48,51 +48,6 @@ class CentroidRanker(IncrementalRanker):
 
     def _scores(self, X: Any) -> Array:
         return np.asarray((normalize(sp.csr_array(X)) @ self.centroids_).toarray(), np.float64)
-
-
-class NeighborRanker(IncrementalRanker):
-    """Scores a label by the summed cosines of those of the nearest instances that bear it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> ranker = NeighborRanker(n_neighbors=1).fit(np.eye(3), np.eye(3, dtype=int))
-    >>> ranker.rank([[0.1, 0.0, 1.0]], top=1).tolist()
-    [[2]]
-    """
-
-    _calibrated = False
-
-    def __init__(self, *, n_neighbors: int = 30, threshold: Any = "cardinality") -> None:
-        self.n_neighbors = n_neighbors
-        self.threshold = threshold
-
-    def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        self.instances_, self.relevance_ = normalize(sp.csr_array(X)), _indicator(Y)
-
-    def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        if not hasattr(self, "instances_"):
-            self._learn(X, Y)
-            return
-        self.instances_ = sp.csr_array(sp.vstack((self.instances_, normalize(sp.csr_array(X)))))
-        self.relevance_ = sp.csr_array(sp.vstack((self.relevance_, _indicator(Y))))
-
-    def _widen(self, n_before: int) -> None:
-        self.relevance_.resize(self.relevance_.shape[0], self.n_labels_)
-
-    def _scores(self, X: Any) -> Array:
-        X = normalize(sp.csr_array(X))
-        parts = [self._score_rows(X[first:last]) for first, last in spans(X.shape[0])]
-        return np.concatenate(parts) if parts else np.zeros((0, self.n_labels_))
-
-    def _score_rows(self, X: sp.csr_array) -> Array:
-        cosines = sp.csr_array(X @ self.instances_.T)
-        for first, last in itertools.pairwise(cosines.indptr):
-            row = cosines.data[first:last]
-            if len(row) > self.n_neighbors:
-                row[np.argpartition(-row, self.n_neighbors)[self.n_neighbors :]] = 0.0
-        cosines.eliminate_zeros()
-        return np.asarray((cosines @ self.relevance_).toarray(), np.float64)
 
 
 def spans(n_rows: int) -> Iterator[tuple[int, int]]:

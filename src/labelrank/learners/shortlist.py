@@ -27,7 +27,7 @@ Candidates = npt.NDArray[np.int32]
 RANKERS = {
     "br": ("perceptron", "BinaryRelevancePerceptron"),
     "centroid": ("proposers", "CentroidRanker"),
-    "knn": ("proposers", "NeighborRanker"),
+    "knn": ("neighbors", "InvertedIndexKNN"),
 }
 
 

@@ -43,7 +43,7 @@ _PARTS = {
     "learners.pair_scorer": ("Rule",),
     "learners.pairwise_dual": ("DualPairScorer",),
     "learners.pairwise_primal": ("PrimalPairScorer",),
-    "learners.proposers": ("CentroidRanker", "NeighborRanker"),
+    "learners.proposers": ("CentroidRanker",),
     "learners.shortlist": ("ShortlistScorer",),
     "rows": ("Rows",),
     "text": ("TextColumn",),
