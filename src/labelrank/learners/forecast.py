@@ -165,7 +165,7 @@ def linear_cost(n_features: int, n_labels: int, n_values: int, *, averaged: bool
     """Of one weight vector a label: all weights, and every value met scores and moves all labels.
 
     >>> print(linear_cost(25_000, 103, 7_500_000, averaged=False))
-    linear: 0.01 GiB, 0.35 s
+    linear: 0.01 GiB, 0.2 s
     """
     weights = n_features * -(-n_labels // 16) * 16
     n_bytes = weights * (12 if averaged else 4)
