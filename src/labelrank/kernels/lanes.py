@@ -12,7 +12,7 @@ See       the tile of pairs in `kernels.pairwise`: lane 4a + b is label a of fou
 """
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic, models, register_model
 
 WIDTH = 16
@@ -106,10 +106,8 @@ def prefetch(typing, array, at):
         data = context.make_array(sig.args[0])(context, builder, args[0]).data
         word = ir.IntType(32)
         kinds = [ir.IntType(8).as_pointer(), word, word, word]
-        name = "llvm.prefetch.p0"
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.VoidType(), kinds), name
-        )
+        kind = ir.FunctionType(ir.VoidType(), kinds)
+        function = builder.module.declare_intrinsic("llvm.prefetch", [kinds[0]], kind)
         place = builder.bitcast(builder.gep(data, [args[1]]), kinds[0])
         builder.call(function, [place, word(0), word(3), word(1)])
         return context.get_dummy_value()
