@@ -25,6 +25,7 @@ PAPERS = (
     "perceptrons",
     "perceptron_figures",
     "chains",
+    "pro_loss",
 )
 
 Measure = Callable[..., Iterable[Record]]

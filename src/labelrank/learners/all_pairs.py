@@ -4,12 +4,14 @@ Frequent columns go through one matrix product, rare ones through their postings
 thousand documents this is faster than any skipping.
 """
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
 from labelrank.errors import InputError
 from labelrank.kernels import all_pairs as kernels
@@ -75,7 +77,9 @@ class AllPairs(NamedTuple):
             partial(self._part, queries, dense[first : first + step], first, near)
             for first in range(0, queries.n_rows, step)
         ]
-        run_jobs(jobs, n_jobs)
+        # The matrix products are small and already run side by side: threads of BLAS only hinder.
+        with threadpool_limits(1, "blas") if len(jobs) > 1 else nullcontext():
+            run_jobs(jobs, n_jobs)
         return near
 
     def _part(
