@@ -17,7 +17,7 @@ from labelrank.cli.errors import explained
 
 COMMANDS = (
     "demo", "learners", "datasets", "fit", "predict", "evaluate", "explain", "learn",
-    "convert", "reproduce",
+    "convert", "tune", "reproduce",
 )  # fmt: skip
 
 

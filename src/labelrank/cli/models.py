@@ -139,10 +139,8 @@ def relevance_of(dataset: Any, tagger: Any, *, warn: bool = True) -> Any:
     return sp.csr_array(sp.csr_array(dataset.Y)[:, known] @ moved)
 
 
-def fitted(learner: Any, dataset: Any, representation: str, max_terms: int | None) -> Any:
-    """A tagger that has learned the data set."""
-    from labelrank.tagger import Tagger
-
+def check_labels(dataset: Any) -> None:
+    """Refuse data without labels, or with columns of classes."""
     if not dataset.label_names:
         raise InputError(f"{dataset.name} has no labels; name their column by --label-column")
     if dataset.target_classes is not None:
@@ -150,6 +148,13 @@ def fitted(learner: Any, dataset: Any, representation: str, max_terms: int | Non
             f"{dataset.name} has targets of several classes each, not labels; "
             "learn it in Python by one of the classifier chains"
         )
+
+
+def fitted(learner: Any, dataset: Any, representation: str, max_terms: int | None) -> Any:
+    """A tagger that has learned the data set."""
+    from labelrank.tagger import Tagger
+
+    check_labels(dataset)
     tagger = Tagger(learner, representation=representation, max_terms=max_terms)
     documents = dataset.X if dataset.texts is None else dataset.texts
     return tagger.fit(documents, dataset.Y, label_names=dataset.label_names, name=dataset.name)

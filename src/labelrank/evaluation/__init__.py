@@ -1,5 +1,6 @@
 """How to compare learners: splits, learning curves, tests of significance."""
 
+from labelrank.evaluation.capacity import CapacityPoint, capacity_curve, draw_capacity
 from labelrank.evaluation.prequential import CurvePoint, prequential
 from labelrank.evaluation.significance import (
     friedman_nemenyi,
@@ -11,8 +12,11 @@ from labelrank.evaluation.significance import (
 from labelrank.evaluation.splits import StratifiedFolds
 
 __all__ = [
+    "CapacityPoint",
     "CurvePoint",
     "StratifiedFolds",
+    "capacity_curve",
+    "draw_capacity",
     "friedman_nemenyi",
     "paired_t_test",
     "prequential",
