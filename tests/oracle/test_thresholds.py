@@ -80,3 +80,12 @@ def test_the_ranker_inside_goes_on_learning():
 def test_too_few_instances_to_tune_are_refused_in_one_sentence():
     with pytest.raises(InputError, match="too few to tune"):
         ThresholdedRanker(BinaryRelevancePerceptron()).fit(np.eye(2), np.eye(2))
+
+
+def test_a_label_that_cannot_be_told_apart_is_not_given_to_everything():
+    truth = sp.csr_array(np.eye(1, 200, dtype=float).T)
+    scores = np.zeros((200, 1))
+    scores[1] = 1.0
+    assert best_threshold(truth, scores, "f1_micro", per_label=True) < 0.0
+    assert best_threshold(truth, scores, "f1_micro", per_label=True, floor=0.1) == 1.0
+    assert best_threshold(truth, -truth.toarray(), "f1_micro", per_label=True, floor=0.1) == 0.0

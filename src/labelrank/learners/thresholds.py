@@ -51,6 +51,10 @@ class ThresholdedRanker(IncrementalRanker):
         The score at which "fixed" cuts.
     per_label : bool, default False
         Tune one threshold a label. The set is then no cut of the scores; the ranking puts it first.
+    floor : float, default 0.0
+        With `per_label`: where the best value found for a label is below this, the label is only
+        taken above the highest score seen (Yang 2001, SCutFBR.1). Rare labels whose instances
+        cannot be told apart would otherwise be given to everything.
     cv : int, default 3
         Folds of "tuned".
     random_state : int, RandomState or None
@@ -83,6 +87,7 @@ class ThresholdedRanker(IncrementalRanker):
         metric: str = "f1_micro",
         threshold: float = 0.0,
         per_label: bool = False,
+        floor: float = 0.0,
         cv: int = 3,
         random_state: Any = None,
     ) -> None:
@@ -91,6 +96,7 @@ class ThresholdedRanker(IncrementalRanker):
         self.metric = metric
         self.threshold = threshold
         self.per_label = per_label
+        self.floor = floor
         self.cv = cv
         self.random_state = random_state
 
@@ -122,7 +128,7 @@ class ThresholdedRanker(IncrementalRanker):
         scores = np.empty(Y.shape)
         for train, test in KFold(self.cv, shuffle=True, random_state=self.random_state).split(X):
             scores[test] = clone(self.estimator).fit(X[train], Y[train]).decision_function(X[test])
-        return best_threshold(Y, scores, self.metric, per_label=self.per_label)
+        return best_threshold(Y, scores, self.metric, per_label=self.per_label, floor=self.floor)
 
     @available_if(_learns_in_pieces)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
@@ -171,7 +177,12 @@ class ThresholdedRanker(IncrementalRanker):
 
 
 def best_threshold(
-    Y: sp.csr_array, scores: npt.NDArray[Any], metric: str, *, per_label: bool = False
+    Y: sp.csr_array,
+    scores: npt.NDArray[Any],
+    metric: str,
+    *,
+    per_label: bool = False,
+    floor: float = 0.0,
 ) -> Any:
     """The threshold (or one a label) at which `scores > threshold` is best for the metric.
 
@@ -180,15 +191,14 @@ def best_threshold(
     1.5
     """
     truth = Y.toarray()
-    if per_label:
-        columns = range(Y.shape[1])
-        return np.array(
-            [_cut(truth[:, [k]], np.asarray(scores)[:, [k]], metric) for k in columns], np.float64
-        )
-    return _cut(truth, np.asarray(scores), metric)
+    if not per_label:
+        return _cut(truth, np.asarray(scores), metric)[0]
+    columns = (np.asarray(scores)[:, [k]] for k in range(Y.shape[1]))
+    cuts_of = [(*_cut(truth[:, [k]], c, metric), c.max()) for k, c in enumerate(columns)]
+    return np.array([high if best < floor else cut for cut, best, high in cuts_of], np.float64)
 
 
-def _cut(truth: npt.NDArray[Any], scores: npt.NDArray[Any], metric: str) -> float:
+def _cut(truth: npt.NDArray[Any], scores: npt.NDArray[Any], metric: str) -> tuple[float, float]:
     measure, axis = METRICS[metric]
     groups = np.zeros(1, np.int64) if axis is None else np.arange(truth.shape[axis])
     group = np.broadcast_to(groups if axis != 0 else groups[:, None], truth.shape)
@@ -198,4 +208,5 @@ def _cut(truth: npt.NDArray[Any], scores: npt.NDArray[Any], metric: str) -> floa
     score = np.ascontiguousarray(scores[known], np.float64)
     total = np.bincount(group[relevant], minlength=len(groups)).astype(np.int64)
     order = np.argsort(-score, kind="stable")
-    return float(cuts.best_cut(order, score, group, relevant, total, measure)[0])
+    threshold, best = cuts.best_cut(order, score, group, relevant, total, measure)
+    return float(threshold), float(best)
