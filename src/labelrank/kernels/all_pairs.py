@@ -31,19 +31,28 @@ def _add_postings(cptr, crow, cval, column, weight, sums):
 
 
 @kernel
-def _bar(sums, k, best):
-    """The k-th largest sum; `best` (k,) is scratch."""
+def _candidates(sums, k, slack, best, chosen):
+    """Rows whose sum is within `slack` of the k-th largest; `best` (k,) is scratch."""
     best[:] = -np.inf
-    bar = best[k - 1]
+    bar, least, count = best[0], best[0], 0
     for i in range(sums.shape[0]):
-        if sums[i] > bar:
-            j = k - 1
-            while j > 0 and best[j - 1] < sums[i]:
-                best[j] = best[j - 1]
-                j -= 1
-            best[j] = sums[i]
-            bar = best[k - 1]
-    return bar
+        if sums[i] >= least:
+            chosen[count] = i
+            count += 1
+            if sums[i] > bar:
+                j = k - 1
+                while j > 0 and best[j - 1] < sums[i]:
+                    best[j] = best[j - 1]
+                    j -= 1
+                best[j] = sums[i]
+                bar = best[k - 1]
+                least = bar - slack
+    kept = 0
+    for c in range(count):
+        if sums[chosen[c]] >= least:
+            chosen[kept] = chosen[c]
+            kept += 1
+    return kept
 
 
 @kernel
@@ -70,8 +79,9 @@ def nearest(
 ):  # fmt: skip
     n, k = sums.shape[1], near.shape[1]
     query = np.zeros(cptr.shape[0] - 1)
-    best = np.empty(k, np.float32)
+    best, chosen = np.empty(k, np.float32), np.empty(n, np.int32)
     values = np.empty(k)
+    has_lengths = half.any()
     for b in range(sums.shape[0]):
         i, row = first + b, sums[b]
         length = 0.0
@@ -79,16 +89,17 @@ def nearest(
             query[qidx[p]] = qval[p]
             length += qval[p] * qval[p]
             _add_postings(cptr, crow, cval, qidx[p], np.float32(qval[p]), row)
-        for j in range(n):
-            row[j] -= np.float32(half[j])
+        if has_lengths:
+            for j in range(n):
+                row[j] -= np.float32(half[j])
         terms = qptr[i + 1] - qptr[i] + 8
         slack = _EPSILON * (terms * np.sqrt(length) * longest + longest * longest)
-        least = _bar(row, k, best) - np.float32(2.0 * slack)
+        count = _candidates(row, k, np.float32(2.0 * slack), best, chosen)
         values[:] = -np.inf
-        for j in range(n):
-            if row[j] >= least:
-                value = _exact(ridx, rval, rptr[j], rptr[j + 1], query) - half[j]
-                if value > values[k - 1]:
-                    _insert(value, j, k, values, near[i])
+        for c in range(count):
+            j = chosen[c]
+            value = _exact(ridx, rval, rptr[j], rptr[j + 1], query) - half[j]
+            if value > values[k - 1]:
+                _insert(value, j, k, values, near[i])
         for p in range(qptr[i], qptr[i + 1]):
             query[qidx[p]] = 0.0
