@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from labelrank import metrics
+from labelrank import AdaBoostMH, MLkNN, datasets, metrics
 from labelrank.experiments import figures, pro_loss, published
 from labelrank.experiments import pro_loss_protocol as protocol
 from labelrank.experiments.pro_loss_protocol import QUICK, Outcome
@@ -119,3 +119,26 @@ def test_learners_beat_a_constant_answer_on_pro_loss():
         learner = protocol.made(name, _few(QUICK), 0, 1)
         scores = learner.fit(split.X, split.Y).decision_function(split.X_test)
         assert metrics.pro_loss(split.Y_test, scores) < bar
+
+
+# Yeast in Zhang & Zhou, ML-KNN, Pattern Recognition 40 (2007): mean and deviation over ten folds.
+ON_YEAST = {
+    "hamming_loss": {"MLkNN": (0.194, 0.010), "BoosTexter": (0.220, 0.011)},
+    "one_error": {"MLkNN": (0.230, 0.030), "BoosTexter": (0.278, 0.034)},
+    "coverage": {"MLkNN": (6.275, 0.240), "BoosTexter": (6.550, 0.243)},
+    "ranking_loss": {"MLkNN": (0.167, 0.016), "BoosTexter": (0.186, 0.015)},
+    "average_precision_loss": {"MLkNN": (0.235, 0.021), "BoosTexter": (0.263, 0.022)},
+}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["MLkNN", "BoosTexter"])
+def test_rivals_do_on_yeast_what_was_published(name):
+    """500 rounds of boosting; the official split lies within the deviation of ten folds."""
+    data = datasets.load("yeast")
+    learner = MLkNN() if name == "MLkNN" else AdaBoostMH(500)
+    scores = learner.fit(data.train.X, data.train.Y).decision_function(data.test.X)
+    found = metrics.evaluate(data.test.Y, scores)
+    for criterion, printed in ON_YEAST.items():
+        mean, deviation = printed[name]
+        assert found[criterion] == pytest.approx(mean, abs=deviation), criterion
