@@ -20,6 +20,7 @@ FAMILIES = (
     "pro_loss",
     "pro_loss_rivals",
     "text",
+    "embedding",
 )
 
 

@@ -33,6 +33,7 @@ _SKLEARN = {
 
 # What our learners keep inside besides arrays and estimators, by module.
 _PARTS = {
+    "learners.averaged": ("Averaged",),
     "learners.all_pairs": ("AllPairs",),
     "learners.chain_links": ("Link",),
     "learners.chain_targets": ("Encoding",),

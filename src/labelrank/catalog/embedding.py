@@ -1,0 +1,75 @@
+"""The preference learning machine, its embeddings, and its rival (001)."""
+
+from labelrank.catalog.entry import Entry
+
+_PAPER = "Lauriola et al., preference learning machine (001)"
+_PLM = "labelrank.learners.plm:PreferenceLearningMachine"
+_EC = "labelrank.learners.embedding:EmbeddingCodingPLM"
+_EP = "labelrank.learners.embedding:EmbeddingPCAPLM"
+_MLP = "labelrank.learners.mlp:MultilayerPerceptron"
+_BAGGED = "labelrank.learners.ensembles:BaggedRanker"
+
+ENTRIES = (
+    Entry(
+        name="PLM",
+        learner=_PLM,
+        paper="Aiolli & Sperduti 2005, as in 001",
+        summary="Preference learning machine: a perceptron on the worst arc of each instance",
+    ),
+    Entry(
+        name="EC-PLM",
+        learner=_EC,
+        paper=_PAPER,
+        summary="Embedding and label codes learned in turns by voted perceptrons",
+    ),
+    Entry(
+        name="EP-PLM",
+        learner=_EP,
+        paper=_PAPER,
+        summary="Label codes from co-occurrence, the embedding by a voted perceptron",
+    ),
+    Entry(
+        name="EC-PLM+",
+        learner=_EC,
+        paper=_PAPER,
+        summary="Embedding and codes together, from hard negatives, with AdaGrad steps",
+        settings={"init": "pca", "update": "adagrad"},
+        improves="EC-PLM",
+    ),
+    Entry(
+        name="EP-PLM+",
+        learner=_EP,
+        paper=_PAPER,
+        summary="Balanced codes, all labels of an instance against hard negatives, AdaGrad steps",
+        settings={"code_scale": "balanced", "update": "adagrad"},
+        improves="EP-PLM",
+    ),
+    Entry(
+        name="bagged EC-PLM",
+        learner=_BAGGED,
+        paper=_PAPER,
+        summary="Ten EC-PLM of different samples, their scores averaged",
+        parts={"estimator": "EC-PLM"},
+    ),
+    Entry(
+        name="bagged EP-PLM",
+        learner=_BAGGED,
+        paper=_PAPER,
+        summary="Ten EP-PLM of different samples, their scores averaged",
+        parts={"estimator": "EP-PLM"},
+    ),
+    Entry(
+        name="MLP linear",
+        learner=_MLP,
+        paper=_PAPER,
+        summary="Network of the shape of EC-PLM with a linear hidden layer",
+        settings={"activation": "linear"},
+    ),
+    Entry(
+        name="MLP sigmoid",
+        learner=_MLP,
+        paper=_PAPER,
+        summary="Network of the shape of EC-PLM with a sigmoid hidden layer",
+        settings={"activation": "sigmoid"},
+    ),
+)
