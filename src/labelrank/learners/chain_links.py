@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
@@ -70,10 +71,12 @@ def train_links(
     if isinstance(estimator, LogisticLink):
         trained = _solve_together(varying, X, codes, encoding, estimator, n_jobs)
     else:
-        design, train = _Design(varying, X, codes, encoding), delayed(_train)
-        trained = Parallel(n_jobs=n_jobs)(
-            train(design, link, seeded(estimator, seeds[link.column])) for link in varying
-        )
+        design = _Design(varying, X, codes, encoding)
+        jobs = ((design, link, seeded(estimator, seeds[link.column])) for link in varying)
+        if effective_n_jobs(n_jobs) == 1:
+            trained = [_train(*job) for job in jobs]
+        else:
+            trained = Parallel(n_jobs=n_jobs)(delayed(_train)(*job) for job in jobs)
     waiting = iter(trained)
     return [constant[k.column] if k.column in constant else next(waiting) for k in links]
 
@@ -81,7 +84,7 @@ def train_links(
 def seeded(estimator: Any, seed: int) -> Any:
     """A fresh copy, with this seed where it takes one and was given none."""
     model = clone(estimator)
-    if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
+    if getattr(model, "random_state", 0) is None:
         model.set_params(random_state=int(seed))
     return model
 
@@ -100,11 +103,14 @@ class _Design:
     def __init__(self, links: Sequence[Link], X: Any, codes: Array, encoding: Encoding) -> None:
         self.X, self.codes, self.encoding = X, codes, encoding
         self._prefix = max((link.parents for link in links), key=len, default=())
-        self._room = None if sp.issparse(X) else self._join(self._prefix)
+        self._room = None
+        if self._prefix and not sp.issparse(X):
+            self._room = _aligned(X, encoding.features(codes, self._prefix))
 
     def of(self, link: Link) -> Any:
         """The features of one link, a view where it sees a prefix."""
-        if self._room is None or link.parents != self._prefix[: len(link.parents)]:
+        is_prefix = len(link.parents) > 0 and link.parents == self._prefix[: len(link.parents)]
+        if self._room is None or not is_prefix:
             return self._join(link.parents)
         width = self.X.shape[1] + int(self.encoding.widths[list(link.parents)].sum())
         return self._room[:, :width]
@@ -113,8 +119,17 @@ class _Design:
         return beside(self.X, self.encoding.features(self.codes, parents))
 
 
+def _aligned(X: Array, features: Array) -> Array:
+    """[X, features] with rows that begin at multiples of 64 bytes: base learners run faster."""
+    n, d = X.shape
+    width, step = d + features.shape[1], max(1, 64 // X.itemsize)
+    room = np.empty((n, -(-width // step) * step), X.dtype)
+    room[:, :d], room[:, d:width] = X, features
+    return room[:, :width]
+
+
 def _train(design: _Design, link: Link, model: Any) -> Any:
-    features, y = design.of(link), design.codes[:, link.column]
+    features, y = design.of(link), np.ascontiguousarray(design.codes[:, link.column])
     known = y >= 0
     return model.fit(features, y) if known.all() else model.fit(features[known], y[known])
 
