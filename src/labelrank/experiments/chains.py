@@ -1,7 +1,10 @@
 """Paper 004, Viterbi classifier chains: Tables 3 and 4, and trellises as in Figures 4 and 5.
 
 The paper prints neither its split nor its forests. Ours: a random third of each set is held out,
-and forests have eleven trees (an odd number, so that no vote is tied).
+and forests have eleven trees (an odd number, so that no vote is tied). Seed 0: with logistic links
+the sampled full chains rank first and the independent classifiers last, as published. With forests
+all levels are lower than the paper's, the Viterbi chain is level with the greedy full one as
+published, but searching its orders by exact match does not lift it as the paper reports.
 """
 
 from collections.abc import Iterator
