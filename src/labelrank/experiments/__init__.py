@@ -26,6 +26,7 @@ PAPERS = (
     "perceptron_figures",
     "chains",
     "pro_loss",
+    "text",
 )
 
 Measure = Callable[..., Iterable[Record]]

@@ -1,0 +1,115 @@
+"""Nearest neighbours, naive Bayes and compression on Reuters-21578 (9,603 / 3,299 documents)."""
+
+import zlib
+
+import numpy as np
+import scipy.sparse as sp
+import zstandard
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.neighbors import NearestNeighbors
+
+from benchmarks.timing import best_of, record
+from labelrank import CompressionClassifier, InvertedIndexKNN, NaiveBayesRanker, datasets
+from labelrank.text import make_vectorizer
+
+NEIGHBOURS = 30
+
+
+def run(quick: bool = False) -> list[dict]:
+    data = datasets.load("reuters21578", common_topics=True)
+    return [*neighbours(data, quick), *naive_bayes(data), *compression(data, quick)]
+
+
+def _features(data, representation: str, **options):
+    vectorizer = make_vectorizer(representation, **options)
+    return vectorizer.fit_transform(data.train.texts), vectorizer.transform(data.test.texts)
+
+
+def neighbours(data, quick: bool) -> list[dict]:
+    """The same neighbours: where they differ, the cosines are equal to single precision."""
+    X, X_test = _features(data, "tfidf", sublinear_tf=True)
+    theirs = NearestNeighbors(n_neighbors=NEIGHBOURS, metric="cosine", algorithm="brute").fit(X)
+    ours = InvertedIndexKNN(NEIGHBOURS, n_jobs=2).fit(X, data.train.Y)
+    ours.kneighbors(X_test[:10])
+    rival = best_of(lambda: theirs.kneighbors(X_test), 2 if quick else 3)
+    time = best_of(lambda: ours.kneighbors(X_test), 5)
+    alone = best_of(lambda: ours.set_params(n_jobs=1).kneighbors(X_test), 5)
+    return [
+        record(f"{NEIGHBOURS} nearest neighbours, 2 threads", time, rival, ">= 3"),
+        record(f"{NEIGHBOURS} nearest neighbours, 1 thread", alone, rival),
+        {
+            "name": "neighbours equal to scikit-learn's (share)",
+            "value": _same(ours, theirs, X_test),
+        },
+    ]
+
+
+def _same(ours, theirs, X) -> float:
+    """Neighbours that are the same, or as near: scikit-learn adds in single precision."""
+    cosines, near = ours.kneighbors(X)
+    distances, others = theirs.kneighbors(X)
+    within = np.array([np.isin(a, b) for a, b in zip(near, others, strict=True)])
+    last = 1 - distances.max(axis=1, keepdims=True)
+    return float((within | (np.abs(cosines - last) < 1e-6)).mean())
+
+
+def naive_bayes(data) -> list[dict]:
+    """Fit and predict of all labels; the same answers."""
+    X, X_test = _features(data, "bag")
+    Y = sp.csr_matrix(data.train.Y, dtype=np.int64)
+
+    def theirs():
+        return OneVsRestClassifier(MultinomialNB()).fit(X, Y).predict(X_test)
+
+    def ours():
+        return NaiveBayesRanker(scores="log_odds").fit(X, Y).predict(X_test)
+
+    same = float((ours() != theirs()).nnz == 0)
+    rival, time = best_of(theirs), best_of(ours, 5)
+    return [record("naive Bayes, 90 labels, fit and predict", time, rival, ">= 10", same=same)]
+
+
+def compression(data, quick: bool) -> list[dict]:
+    """A primed state for each label against compressing its text again for each document."""
+    documents = data.test.texts[:: 400 if quick else 100]
+    found = []
+    for name, size in (
+        ("zstd", lambda text: len(zstandard.ZstdCompressor(level=3).compress(text))),
+        ("zlib", lambda text: len(zlib.compress(text, 9))),
+    ):
+        learner = CompressionClassifier(name, n_jobs=2).fit(data.train.texts, data.train.Y)
+        learner.decision_function(documents[:1])
+        time = best_of(lambda learner=learner: learner.decision_function(documents))
+        gains = learner.decision_function(documents)
+        few = documents[:4]
+        scores = []
+        rival = best_of(lambda s=scores, z=size, k=learner: s.append(_again(k, z, few)), 1)
+        again, gains = scores[0], gains[: len(few)]
+        found.append(
+            record(
+                f"compression by {name}, a document",
+                time / len(documents),
+                rival / len(few),
+                ">= 20",
+                same_top=float((again.argmax(1) == gains.argmax(1)).mean()),
+                rank_correlation=_rank_correlation(again, gains),
+            )  # fmt: skip
+        )
+    return found
+
+
+def _again(learner, size, documents) -> np.ndarray:
+    """Bytes that a document adds to each label's text, negated."""
+    texts = [text.tobytes() for text in learner._texts]
+    whole = [size(text) for text in texts]
+    encoded = [(document + "\n").encode() for document in documents]
+    return np.array(
+        [[n - size(text + d) for text, n in zip(texts, whole, strict=True)] for d in encoded]
+    )
+
+
+def _rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
+    from scipy.stats import spearmanr
+
+    return float(np.mean([spearmanr(x, y).statistic for x, y in zip(a, b, strict=True)]))

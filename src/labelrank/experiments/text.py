@@ -1,0 +1,315 @@
+"""Lecture 003, text classification: its three Reuters-21578 tables, event models, capacity control.
+
+Preprocessing is ours and sees training documents alone. The tables come from three papers with
+three protocols. Dumais et al. and Joachims train on all 9,603 documents and print break-even
+points of each category; their averages are micro-averages at the categories' own break-even
+points. Yang & Liu keep the documents that have one of the 90 topics (7,769 and 3,019); cuts are
+tuned on the training documents for micro-F1, as theirs were.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from labelrank.experiments import Record, experiment, published
+
+TOP_TEN = (
+    "earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship", "wheat", "corn",
+)  # fmt: skip
+
+
+class Method(NamedTuple):
+    """A learner of the catalog, how documents are shown to it, and its column in each table."""
+
+    name: str
+    terms: str
+    settings: dict[str, Any]
+    cut: str = "tuned"
+    dumais: str = ""
+    joachims: str = ""
+    yang_liu: str = ""
+
+
+_SVM = {"C": 1.0, "fit_intercept": True}
+_PAIRWISE = {"epochs": 10, "averaging": "averaged", "step": "pa", "shuffle": True, "init": "zeros"}
+
+METHODS = {
+    "kNN": Method("kNN", "selected", {"n_neighbors": 30}, joachims="kNN", yang_liu="KNN"),
+    "Rocchio": Method(
+        "Rocchio", "content", {"gamma": 1.0}, "label", dumais="Rocchio", joachims="Rocchio"
+    ),
+    "NB": Method(
+        "NB", "content", {"alpha": 0.01}, dumais="NBayes", joachims="Bayes", yang_liu="NB"
+    ),
+    "trees": Method("trees", "selected", {}, "own", dumais="Trees", joachims="C4.5"),
+    "linear SVM": Method(
+        "BSVM+", "all", _SVM, dumais="LinearSVM", joachims="SVM_linear", yang_liu="SVM"
+    ),
+    "one-vs-all perceptrons": Method("BR+", "all", {"epochs": 10}),
+    "calibrated pairwise perceptrons": Method("CMLPC", "all", _PAIRWISE),
+    "label powerset": Method("LP-pruned", "all", {}, "own"),
+    "compression": Method("compress", "text", {}),
+}
+
+
+@experiment(
+    name="reuters", paper="003", table="three Reuters tables", data=("reuters21578",),
+    settings="ModApte, 90 topics; TF-IDF with logarithmic counts; kNN and trees on 1,000 terms by "
+    "chi-square, Rocchio and naive Bayes without stop words; break-even points in per cent",
+    minutes=8, tolerance=0.05,
+)  # fmt: skip
+def reuters(*, seed: int, jobs: int | None) -> Iterator[Record]:
+    """Break-even points and F1 on Reuters-21578 of nine kinds of text classifiers."""
+    for title, method in METHODS.items():
+        points = break_even_points(method, seed, jobs)
+        yield from _beside(title, method.dumais, "reuters_dumais", "Dumais", points)
+        yield from _beside(title, method.joachims, "reuters_joachims", "Joachims", points)
+        yield from _yang_liu(title, method, seed, jobs)
+
+
+def break_even_points(method: Method, seed: int, jobs: int | None) -> dict[str, float]:
+    """Of the ten largest categories and on average, in per cent."""
+    import numpy as np
+
+    from labelrank import metrics
+
+    data = _documents(method.terms, labelled=False)
+    learner = _made(method, seed, jobs).fit(data["X"], _targets(method, data["Y"]))
+    scores = _scores(learner, data["X_test"])
+    found: Any = 100 * metrics.break_even_point(data["Y_test"], scores, None)
+    sizes = np.asarray((data["Y_test"] > 0).sum(axis=0)).ravel()
+    ten = [data["names"].index(name) for name in TOP_TEN]
+    average = {
+        name: float(found[chosen] @ sizes[chosen] / sizes[chosen].sum())
+        for name, chosen in (("avg top 10", ten), ("avg all", slice(None)))
+    }
+    by_category = {name: float(found[k]) for name, k in zip(TOP_TEN, ten, strict=True)}
+    return {**by_category, **average, "microavg": average["avg all"]}
+
+
+def _beside(
+    title: str, column: str, table: str, source: str, points: dict[str, float]
+) -> Iterator[Record]:
+    for row in published(table):
+        printed = row[column] if column else None
+        ours = points[row["category"]]
+        if column or source == "Joachims":
+            yield Record(f"{source} {row['category']}", title, printed, ours, _note(printed, ours))
+
+
+def _yang_liu(title: str, method: Method, seed: int, jobs: int | None) -> Iterator[Record]:
+    printed = {row["method"]: row for row in published("reuters_yang_liu")}
+    for measure, ours in set_criteria(method, seed, jobs).items():
+        theirs = printed[method.yang_liu][measure] if method.yang_liu else None
+        note = _note(theirs, ours, smaller_is_better=measure == "error")
+        yield Record(f"Yang & Liu {measure}", title, theirs, ours, note)
+
+
+def _note(printed: float | None, ours: float, *, smaller_is_better: bool = False) -> str:
+    if printed is None:
+        return ""
+    better = ours <= printed if smaller_is_better else ours >= printed
+    return "at or above the printed value" if better else "below the printed value"
+
+
+def set_criteria(method: Method, seed: int, jobs: int | None) -> dict[str, float]:
+    """Micro recall, precision and F1, macro F1, and the share of wrong decisions."""
+    from labelrank import metrics
+
+    data = _documents(method.terms, labelled=True)
+    learner = _cut(_made(method, seed, jobs), method.cut, seed)
+    predicted = learner.fit(data["X"], _targets(method, data["Y"])).predict(data["X_test"])
+    truth = data["Y_test"]
+    return {
+        "miR": float(metrics.recall(truth, predicted, "micro")),
+        "miP": float(metrics.precision(truth, predicted, "micro")),
+        "miF1": float(metrics.f1(truth, predicted, "micro")),
+        "maF1": float(metrics.f1(truth, predicted, "macro")),
+        "error": float(metrics.hamming_loss(truth, predicted)),
+    }
+
+
+def _cut(learner: Any, cut: str, seed: int) -> Any:
+    from labelrank import ThresholdedRanker
+
+    if cut == "own":
+        return learner
+    per_label = cut == "label"
+    return ThresholdedRanker(learner, per_label=per_label, floor=0.1, random_state=seed)
+
+
+def _made(method: Method, seed: int, jobs: int | None) -> Any:
+    from labelrank import catalog
+
+    learner = catalog.make(method.name, **method.settings)
+    given = {"random_state": seed, "estimator__random_state": seed, "n_jobs": jobs}
+    known = learner.get_params()
+    return learner.set_params(**{key: given[key] for key in given if key in known})
+
+
+def _scores(learner: Any, X: Any) -> Any:
+    if hasattr(learner, "decision_function"):
+        return learner.decision_function(X)
+    return learner.predict_proba(X)
+
+
+def _targets(method: Method, Y: Any) -> Any:
+    """scikit-learn's one-vs-rest wants a 0/1 matrix of integers."""
+    return (Y > 0).astype(int) if method.name == "trees" else Y
+
+
+@lru_cache(maxsize=4)
+def _documents(terms: str, *, labelled: bool) -> dict[str, Any]:
+    """Both parts of the ModApte split as the method sees them; terms of the training part only."""
+    import numpy as np
+
+    train, test = _parts(labelled)
+    shown: dict[str, Any] = {
+        "Y": train.Y, "Y_test": test.Y, "names": list(train.label_names),
+    }  # fmt: skip
+    if terms == "text":
+        return {**shown, "X": np.array(train.texts, object), "X_test": np.array(test.texts, object)}
+    vectorizer = _vectorizer(terms)
+    shown["X"] = vectorizer.fit_transform(train.texts, (train.Y > 0).toarray().astype(int))
+    shown["X_test"] = vectorizer.transform(test.texts)
+    return shown
+
+
+@lru_cache(maxsize=1)
+def _collection() -> Any:
+    from labelrank import datasets
+
+    return datasets.load("reuters21578", common_topics=True)
+
+
+def _parts(labelled: bool) -> tuple[Any, Any]:
+    import numpy as np
+
+    data = _collection()
+    if not labelled:
+        return data.train, data.test
+    train, test = (
+        part.subset(np.flatnonzero(np.diff(part.Y.indptr))) for part in (data.train, data.test)
+    )
+    return train, test
+
+
+def _vectorizer(terms: str) -> Any:
+    from sklearn.feature_selection import SelectKBest, chi2
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import Normalizer
+
+    from labelrank.text import make_vectorizer
+
+    if terms == "all":
+        return make_vectorizer("tfidf", sublinear_tf=True)
+    content = make_vectorizer("tfidf", sublinear_tf=True, stop_words="english", min_df=3)
+    if terms == "content":
+        return content
+    return make_pipeline(content, SelectKBest(chi2, k=1000), Normalizer())
+
+
+@experiment(
+    name="event-models", paper="003", table="Figures 1 to 4", data=("reuters21578", "debtags"),
+    settings="naive Bayes by posteriors; vocabulary by document frequency; accuracy: the best "
+    "label is relevant; Reuters: ModApte, debtags: a random third of the packages held out",
+    minutes=2, tolerance=0.05, along="column",
+)  # fmt: skip
+def event_models(*, seed: int, jobs: int | None) -> Iterator[Record]:
+    """Accuracy of multinomial and Bernoulli naive Bayes over the size of the vocabulary."""
+    for name in ("reuters21578", "debtags"):
+        yield from event_model_curves(name, seed)
+
+
+def event_model_curves(name: str, seed: int, most: int = 2**17) -> Iterator[Record]:
+    """One record a vocabulary size and event model; the last size is the whole vocabulary."""
+    from labelrank import catalog, metrics
+
+    train, test = _parts(labelled=True) if name == "reuters21578" else _held_out(name, seed)
+    counts, counts_test = _counts_by_frequency(train, test)
+    sizes = [size for size in (2**p for p in range(4, 18)) if size < min(counts.shape[1], most)]
+    for size in [*sizes, min(counts.shape[1], most)]:
+        for title, learner in (("multinomial", "NB"), ("Bernoulli", "NB-Bernoulli")):
+            fitted = catalog.make(learner).fit(counts[:, :size], train.Y)
+            wrong = metrics.one_error(test.Y, fitted.decision_function(counts_test[:, :size]))
+            yield Record(f"{name} {size:,} terms", title, None, 100 * (1 - float(wrong)))
+
+
+def _counts_by_frequency(train: Any, test: Any) -> tuple[Any, Any]:
+    """Word counts with the terms of most training documents first."""
+    import numpy as np
+
+    from labelrank.text import make_vectorizer
+
+    vectorizer = make_vectorizer("bag")
+    counts, counts_test = vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)
+    order = np.argsort(-np.bincount(counts.indices, minlength=counts.shape[1]), kind="stable")
+    return counts[:, order], counts_test[:, order]
+
+
+def _held_out(name: str, seed: int) -> tuple[Any, Any]:
+    import numpy as np
+
+    from labelrank import datasets
+
+    data = datasets.load(name)
+    shuffled = np.random.default_rng(seed).permutation(data.n_instances)
+    third = data.n_instances // 3
+    return data.subset(shuffled[third:]), data.subset(shuffled[:third])
+
+
+def draw_event_models(folder: str | Path, *, seed: int = 0) -> list[Path]:
+    """The curves of both data sets as pictures, like Figures 1 to 4; returns the files."""
+    from matplotlib.figure import Figure
+
+    paths = []
+    for name in ("reuters21578", "debtags"):
+        ax = Figure(figsize=(5, 3.5), layout="constrained").subplots()
+        records = list(event_model_curves(name, seed))
+        for title in ("multinomial", "Bernoulli"):
+            shown = [record for record in records if record.column == title]
+            sizes = [int(record.row.split()[-2].replace(",", "")) for record in shown]
+            ax.plot(sizes, [record.ours for record in shown], "o-", label=title)
+        ax.set(xscale="log", xlabel="vocabulary size", ylabel="accuracy (per cent)", title=name)
+        ax.legend()
+        paths.append(Path(folder) / f"event-models-{name}.png")
+        ax.figure.savefig(paths[-1], dpi=120)
+    return paths
+
+
+_CAPACITY = {
+    "C": ("linear SVM", (0.01, 0.1, 1.0, 10.0, 100.0)),
+    "n_neighbors": ("kNN", (1, 3, 10, 30, 100, 300)),
+    "alpha": ("NB", (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)),
+}
+
+
+@experiment(
+    name="capacity", paper="003", table="capacity control", data=("reuters21578",),
+    settings="ModApte, documents with a topic; error is 1 - micro-F1, kNN and naive Bayes cut at "
+    "the mean number of topics",
+    minutes=3, tolerance=0.05,
+)  # fmt: skip
+def capacity(*, seed: int, jobs: int | None) -> Iterator[Record]:
+    """Training and test error along C, k and alpha: over-fitting made visible."""
+    for parameter, (title, values) in _CAPACITY.items():
+        for point in capacity_points(title, parameter, values, seed, jobs):
+            row = f"{title} {parameter} = {point.value:g}"
+            yield Record(row, "training error", None, point.training_error)
+            yield Record(row, "test error", None, point.test_error)
+
+
+def capacity_points(
+    title: str, parameter: str, values: tuple[float, ...], seed: int, jobs: int | None
+) -> Any:
+    """The curve of one parameter; see `evaluation.draw_capacity`."""
+    from labelrank.evaluation import capacity_curve
+
+    method = METHODS[title]
+    data = _documents(method.terms, labelled=True)
+    learner = _made(method, seed, jobs)
+    if "threshold" in learner.get_params():
+        learner.set_params(threshold="cardinality")
+    train, test = (data["X"], data["Y"]), (data["X_test"], data["Y_test"])
+    return capacity_curve(learner, parameter, values, train, test)
