@@ -27,6 +27,13 @@ LEARNERS = [
         labelrank.BinaryRelevanceSVM(fit_intercept=True, random_state=0),
         labelrank.ProSVM(C=10, fit_intercept=True, tol=1e-2, random_state=0),
     ),
+    labelrank.PreferenceLearningMachine(random_state=0),
+    labelrank.PreferenceLearningMachine("per_label", kernel="rbf", random_state=0),
+    labelrank.EmbeddingPCAPLM(epochs=2, random_state=0),
+    labelrank.EmbeddingPCAPLM(epochs=2, update="adagrad", random_state=0),
+    labelrank.EmbeddingCodingPLM(epochs=3, random_state=0),
+    labelrank.BaggedRanker(labelrank.EmbeddingPCAPLM(epochs=1), n_estimators=3, random_state=0),
+    labelrank.MultilayerPerceptron(epochs=60, learning_rate=0.01, random_state=0),
 ]
 
 

@@ -110,10 +110,8 @@ class BaggedRanker(BlockwiseRanker, IncrementalRanker):
         self.estimators_: list[Any] = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
 
     def _models(self, random: np.random.RandomState) -> list[Any]:
-        return [
-            _seeded(clone(self.estimator), random.randint(2**31 - 1))
-            for _ in range(self.n_estimators)
-        ]
+        self._seeds = random.randint(2**31 - 1, size=self.n_estimators)
+        return [_seeded(clone(self.estimator), int(seed)) for seed in self._seeds]
 
     @available_if(_learns_in_pieces)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
@@ -127,7 +125,6 @@ class BaggedRanker(BlockwiseRanker, IncrementalRanker):
         if not hasattr(self, "estimators_"):
             random = check_random_state(self.random_state)
             self.estimators_ = self._models(random)
-            self._seeds = random.randint(2**31 - 1, size=self.n_estimators)
         first, labels = self._n_seen - X.shape[0], np.arange(self.n_labels_)
         jobs = []
         for model, seed in zip(self.estimators_, self._seeds, strict=True):

@@ -1,0 +1,82 @@
+"""Embedding learners in pieces."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from labelrank import BaggedRanker, EmbeddingCodingPLM, EmbeddingPCAPLM, LabelCodes
+from labelrank.datasets import MeshStream
+
+
+def problem(n=700, d=30, K=25, seed=0):
+    random = np.random.default_rng(seed)
+    X = sp.random_array((n, d), density=0.2, random_state=random, format="csr")
+    return X, sp.csr_array((random.random((n, K)) < 0.1).astype(float))
+
+
+_, LABELS = problem()
+CODES = LabelCodes(6).fit(LABELS).codes_
+LEARNERS = {
+    "EP": lambda: EmbeddingPCAPLM(codes=CODES, preferences_per_epoch=300, random_state=1),
+    "EP instance": lambda: EmbeddingPCAPLM(codes=CODES, arcs="instance", random_state=1),
+    "EP adagrad": lambda: EmbeddingPCAPLM(codes=CODES, update="adagrad", random_state=1),
+    "EC": lambda: EmbeddingCodingPLM(6, preferences_per_epoch=300, random_state=1),
+    "EC adagrad": lambda: EmbeddingCodingPLM(6, update="adagrad", random_state=1),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("n_pieces", [3, 50])
+def test_pieces_equal_the_whole_to_the_last_bit(name, n_pieces):
+    X, Y = problem()
+    whole = LEARNERS[name]().partial_fit(X, Y)
+    pieces = LEARNERS[name]()
+    for rows in np.array_split(np.arange(X.shape[0]), n_pieces):
+        pieces.partial_fit(X[rows], Y[rows])
+    np.testing.assert_array_equal(whole.embedding_, pieces.embedding_)
+    np.testing.assert_array_equal(whole.codes_, pieces.codes_)
+    assert np.abs(whole.embedding_).max() > 0
+    assert whole.n_violated_ == pieces.n_violated_ > 0
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_threads_change_no_bit_and_predicting_changes_nothing(name):
+    X, Y = problem()
+    one = LEARNERS[name]().set_params(epochs=2, n_jobs=1).fit(X, Y)
+    two = LEARNERS[name]().set_params(epochs=2, n_jobs=2).fit(X, Y)
+    before = one.embedding_
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+    np.testing.assert_array_equal(one.rank(X, top=3), two.rank(X, top=3))
+    np.testing.assert_array_equal(before, one.embedding_)
+
+
+def test_new_labels_get_the_codes_they_would_have_started_with():
+    X, Y = problem()
+    learner = EmbeddingCodingPLM(6, random_state=1).partial_fit(X[:100], Y[:100, :20])
+    learner.partial_fit(X[100:], Y[100:], classes=np.arange(25))
+    assert learner.codes_.shape == (25, 6)
+    assert learner.decision_function(X[:5]).shape == (5, 25)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_stream_teaches_what_the_words_say(name):
+    stream = MeshStream(40, 400, random_state=3)
+    codes = LabelCodes(20, scale="none").fit(stream.label_batches(3000)).codes_
+    learner = LEARNERS[name]().set_params(n_components=20)
+    if "codes" in learner.get_params():
+        learner.set_params(codes=codes)
+    for X, Y in stream.batches(6000, batch_size=500):
+        learner.partial_fit(X, Y)
+    X, Y = next(stream.batches(500, start=6000))
+    hits = np.take_along_axis(Y.toarray(), learner.rank(X, top=1), axis=1)
+    popular = np.asarray(Y.sum(axis=0)).max() / 500
+    assert hits.mean() > popular + 0.05
+
+
+def test_bagged_pieces_equal_the_bagged_whole():
+    X, Y = problem()
+    make = lambda: BaggedRanker(LEARNERS["EC"](), n_estimators=3, random_state=0)  # noqa: E731
+    whole, pieces = make().partial_fit(X, Y), make()
+    for rows in np.array_split(np.arange(X.shape[0]), 5):
+        pieces.partial_fit(X[rows], Y[rows])
+    np.testing.assert_array_equal(whole.decision_function(X), pieces.decision_function(X))
