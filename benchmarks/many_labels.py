@@ -32,6 +32,7 @@ LEARNERS = {
     "BR": lambda: BinaryRelevancePerceptron(shuffle=False, n_jobs=2),
     "MMP": lambda: MulticlassMultilabelPerceptron(shuffle=False),
     "MLPP, dual": lambda: PairwisePerceptron(calibrated=False, **DUAL),
+    "MLPP with margin 1, dual": lambda: PairwisePerceptron(calibrated=False, margin=1.0, **DUAL),
     "calibrated MLPP, dual": lambda: PairwisePerceptron(**DUAL),
     "shortlist of 20 by centroids": lambda: PairwisePerceptron(shortlist=("centroid", 20), **DUAL),
     "shortlist of 20 by neighbours": lambda: PairwisePerceptron(shortlist=("knn", 20), **DUAL),
