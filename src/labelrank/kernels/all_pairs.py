@@ -21,6 +21,7 @@ import numpy as np
 from labelrank.kernels._compile import kernel
 
 _EPSILON = np.float32(1.2e-7)
+_STRIDE = 128
 
 
 @kernel
@@ -35,16 +36,24 @@ def _candidates(sums, k, slack, best, chosen):
     """Rows whose sum is within `slack` of the k-th largest; `best` (k,) is scratch."""
     best[:] = -np.inf
     bar, least, count = best[0], best[0], 0
-    for i in range(sums.shape[0]):
-        if sums[i] >= least:
-            chosen[count] = i
+    for begin in range(0, sums.shape[0], _STRIDE):
+        part = sums[begin : begin + _STRIDE]
+        hits = 0
+        for e in range(part.shape[0]):  # whole vectors at a time: mostly there is nothing to do
+            hits += part[e] >= least
+        if hits == 0:
+            continue
+        for e in range(part.shape[0]):
+            if part[e] < least:
+                continue
+            chosen[count] = begin + e
             count += 1
-            if sums[i] > bar:
+            if part[e] > bar:
                 j = k - 1
-                while j > 0 and best[j - 1] < sums[i]:
+                while j > 0 and best[j - 1] < part[e]:
                     best[j] = best[j - 1]
                     j -= 1
-                best[j] = sums[i]
+                best[j] = part[e]
                 bar = best[k - 1]
                 least = bar - slack
     kept = 0

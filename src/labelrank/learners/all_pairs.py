@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from labelrank.errors import InputError
 from labelrank.kernels import all_pairs as kernels
-from labelrank.learners.threads import run_jobs
+from labelrank.learners.threads import row_chunks, run_jobs
 from labelrank.rows import Rows, as_rows
 
 _FREQUENT = 0.2
@@ -72,10 +72,9 @@ class AllPairs(NamedTuple):
         queries = as_rows(X, np.float64)
         near = np.zeros((queries.n_rows, k), np.int64)
         dense = sp.csr_array(X)[:, self.frequent].toarray().astype(np.float32)
-        step = max(1, _SUMS_AT_ONCE // n)
         jobs = [
-            partial(self._part, queries, dense[first : first + step], first, near)
-            for first in range(0, queries.n_rows, step)
+            partial(self._part, queries, dense, first, last, near)
+            for first, last in row_chunks(queries.n_rows, n_jobs)
         ]
         # The matrix products are small and already run side by side: threads of BLAS only hinder.
         with threadpool_limits(1, "blas") if len(jobs) > 1 else nullcontext():
@@ -83,11 +82,16 @@ class AllPairs(NamedTuple):
         return near
 
     def _part(
-        self, queries: Rows, dense: npt.NDArray[np.float32], first: int,
+        self, queries: Rows, dense: npt.NDArray[np.float32], first: int, last: int,
         near: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
-        sums = dense @ self.block.T
-        kernels.nearest(
-            sums, *self.columns[:3], *self.rows[:3], self.half, self.longest, *queries[:3],
-            first, near,
-        )  # fmt: skip
+        """Queries first..last-1, some at a time in one buffer of sums."""
+        step = max(1, min(_SUMS_AT_ONCE // self.rows.n_rows, last - first))
+        buffer = np.empty((step, self.rows.n_rows), np.float32)
+        for begin in range(first, last, step):
+            asked = dense[begin : min(begin + step, last)]
+            sums = np.matmul(asked, self.block.T, out=buffer[: len(asked)])
+            kernels.nearest(
+                sums, *self.columns[:3], *self.rows[:3], self.half, self.longest, *queries[:3],
+                begin, near,
+            )  # fmt: skip
