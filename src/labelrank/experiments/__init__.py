@@ -27,6 +27,7 @@ PAPERS = (
     "chains",
     "pro_loss",
     "text",
+    "plm",
 )
 
 Measure = Callable[..., Iterable[Record]]

@@ -165,7 +165,9 @@ def _glorot(torch: Any, shape: tuple[int, int], chance: Any) -> Any:
 def _product(torch: Any, X: Any, matrix: Any) -> Any:
     if not sp.issparse(X):
         return torch.from_numpy(np.ascontiguousarray(X)) @ matrix
-    X = sp.csr_array(X)
-    parts = (torch.from_numpy(part.astype(np.int64)) for part in (X.indptr, X.indices))
-    sparse = torch.sparse_csr_tensor(*parts, torch.from_numpy(X.data), size=X.shape)
-    return sparse @ matrix
+    X = sp.coo_array(X)
+    places = torch.from_numpy(np.vstack(X.coords).astype(np.int64))
+    sparse = torch.sparse_coo_tensor(
+        places, torch.from_numpy(X.data), size=X.shape, check_invariants=False
+    )
+    return torch.sparse.mm(sparse, matrix)
