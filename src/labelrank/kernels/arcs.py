@@ -71,15 +71,15 @@ def _walk_row(v, alpha, at, top, U, gain, c, z):
     """
     K = v.shape[0]
     row = alpha[at : at + K]
-    before, highest = np.float32(0.0), NEVER
+    before, above = np.float32(0.0), np.float32(0.0)
     for b in range(K):
         z[b] = v[b] + gain * row[b]
         before += row[b]
-        highest = max(highest, z[b])
-    if highest <= top and before == np.float32(0.0):
+        above += np.float32(1.0) if z[b] > top else np.float32(0.0)
+    if above == np.float32(0.0) and before == np.float32(0.0):
         return np.float32(0.0)
     u, before = gain * U, before * gain
-    low, high = top - before, max(highest, top)
+    low, high = top - before, -NEVER
     t = top
     for _ in range(MOST_NEWTON_STEPS):
         total, inside = _pull(z, t, u)

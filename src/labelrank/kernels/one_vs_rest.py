@@ -11,7 +11,7 @@ Given     X        rows: xptr int64 (n+1,), xidx int32, xval float32; norms floa
           lo, width  labels lo..lo+width-1 are in hand, in B >= width lanes
           weight   float32 (B,): 1 over the objective of each label, 0 for lanes without one
           calm     a row whose gap, times weight, is at most this for every label is left as it is
-Changes   W        float32 (d, B); alpha float32 (n, B)
+Changes   W        float32 (d, B); alpha float32 (n, B), at least 0
           loss, gap  float64 (B,): summed over the visited rows, before their visit
           rest, pause  int16 (n,): visits to skip: a row that was calm is visited ever more rarely
 Returns   rows moved
@@ -29,43 +29,62 @@ LONGEST_PAUSE = 15
 ZERO, ONE, HALF = np.float32(0.0), np.float32(1.0), np.float32(0.5)
 
 
+# Short loops over few arrays, sums but no maxima: what LLVM turns into vector operations.
 @fast_kernel
-def _negative(s, a, wanted, now_loss, now_gap, Q, D, U, C, squared):
-    """Every label as if irrelevant: its new dual, its loss and gap before the step."""
-    if squared:
-        for k in range(s.shape[0]):
-            room = ONE + s[k]
-            wanted[k] = max(a[k] + (room - D * a[k]) * Q, ZERO)
-            h = max(room, ZERO)
-            now_loss[k] = C * h * h
-            now_gap[k] = now_loss[k] - a[k] * (room - HALF * D * a[k])
-    else:
-        for k in range(s.shape[0]):
-            room = ONE + s[k]
-            wanted[k] = min(max(a[k] + room * Q, ZERO), U)
-            now_loss[k] = C * max(room, ZERO)
-            now_gap[k] = now_loss[k] - a[k] * room
+def _steps(s, a, c, Q, D, U):
+    """Minus the dual step of every label as if irrelevant, which is its step along x."""
+    for k in range(s.shape[0]):
+        c[k] = a[k] - min(max(a[k] + (ONE + s[k] - D * a[k]) * Q, ZERO), U)
+
+
+@fast_kernel
+def _add_loss(s, loss, C, squared):
+    for k in range(s.shape[0]):
+        h = max(ONE + s[k], ZERO)
+        loss[k] += C * h * h if squared else C * h
+
+
+@fast_kernel
+def _add_gap(s, a, weight, gap, D, C, squared, calm):
+    """Add the gaps of every label as if irrelevant; returns how many are above `calm`."""
+    busy = ZERO
+    for k in range(s.shape[0]):
+        room = ONE + s[k]
+        h = max(room, ZERO)
+        now = (C * h * h if squared else C * h) - a[k] * (room - HALF * D * a[k])
+        gap[k] += now
+        busy += ONE if weight[k] * now > calm else ZERO
+    return busy
 
 
 @kernel
-def _positive(k, s, a, wanted, now_loss, now_gap, Q, D, U, C, squared):
-    """The same for one label that is relevant."""
-    room = ONE - s[k]
-    wanted[k] = min(max(a[k] + (room - D * a[k]) * Q, ZERO), U)
+def _positive(k, score, dual, c, weight, loss, gap, Q, D, U, C, squared, calm):
+    """Step, loss and gap of one relevant label; returns whether its gap is above `calm`."""
+    room = ONE - score
+    c[k] = min(max(dual + (room - D * dual) * Q, ZERO), U) - dual
     h = max(room, ZERO)
-    now_loss[k] = C * h * h if squared else C * h
-    now_gap[k] = now_loss[k] - a[k] * (room - HALF * D * a[k])
+    now = C * h * h if squared else C * h
+    loss[k] += now
+    now -= dual * (room - HALF * D * dual)
+    gap[k] += now
+    return weight[k] * now > calm
 
 
-@fast_kernel
-def _account(now_loss, now_gap, weight, loss, gap):
-    """Add to the sums; returns the largest weighted gap of a label."""
-    worst = ZERO
-    for k in range(weight.shape[0]):
-        loss[k] += now_loss[k]
-        gap[k] += now_gap[k]
-        worst = max(worst, weight[k] * now_gap[k])
-    return worst
+@kernel
+def _set_apart(yidx, yval, start, stop, lo, width, s, a, label, score, dual):
+    """Take relevant and unknown labels out: at score -1 and dual 0 an irrelevant one is at rest.
+
+    Returns how many are set apart, the relevant ones first.
+    """
+    n_apart = 0
+    for q in range(start, stop):
+        k = yidx[q] - lo
+        if 0 <= k < width:
+            if yval[q] > 0.0:
+                label[n_apart], score[n_apart], dual[n_apart] = k, s[k], a[k]
+                n_apart += 1
+            s[k], a[k] = -ONE, ZERO
+    return n_apart
 
 
 @kernel
@@ -74,47 +93,45 @@ def learn_pass(
     calm, learn, loss, gap, rest, pause,
 ):  # fmt: skip
     lanes = W.shape[1]
-    s, c, wanted = (
-        np.empty(lanes, np.float32),
-        np.empty(lanes, np.float32),
-        np.empty(lanes, np.float32),
-    )
-    now_loss, now_gap = np.empty(lanes, np.float32), np.empty(lanes, np.float32)
+    s, c = np.empty(lanes, np.float32), np.empty(lanes, np.float32)
+    label, score, dual = (
+        np.empty(lanes, np.int64), np.empty(lanes, np.float32), np.empty(lanes, np.float32),
+    )  # fmt: skip
     C = np.float32(C)
     D = HALF / C if squared else ZERO
     U = np.float32(1e30) if squared else C
+    calm = np.float32(calm)
     moved = 0
     for i in order:
         if rest[i] > 0:
             rest[i] -= 1
             continue
-        start, stop = xptr[i], xptr[i + 1]
+        start, stop, a = xptr[i], xptr[i + 1], alpha[i]
         Q = ONE / (norms[i] + D)
-        a = alpha[i]
         row_scores(xidx, xval, start, stop, W, s)
-        _negative(s, a, wanted, now_loss, now_gap, Q, D, U, C, squared)
-        for q in range(yptr[i], yptr[i + 1]):
-            k = yidx[q] - lo
-            if 0 <= k < width:
-                if yval[q] > 0.0:
-                    _positive(k, s, a, wanted, now_loss, now_gap, Q, D, U, C, squared)
-                else:
-                    wanted[k], now_loss[k], now_gap[k] = ZERO, ZERO, ZERO
-        worst = _account(now_loss, now_gap, weight, loss, gap)
+        n_relevant = _set_apart(
+            yidx, yval, yptr[i], yptr[i + 1], lo, width, s, a, label, score, dual
+        )
+        _add_loss(s, loss, C, squared)
+        busy = _add_gap(s, a, weight, gap, D, C, squared, calm) > ZERO
+        if learn:
+            _steps(s, a, c, Q, D, U)
+        for p in range(n_relevant):
+            busy |= _positive(label[p], score[p], dual[p], c, weight, loss, gap, Q, D, U, C,
+                              squared, calm)  # fmt: skip
+        for p in range(n_relevant):
+            a[label[p]] = dual[p]
         if not learn:
             continue
-        if worst <= calm:
+        if not busy:
             pause[i] = min(2 * pause[i] + 1, LONGEST_PAUSE)
             rest[i] = pause[i]
             continue
         pause[i] = 0
         for k in range(lanes):
-            c[k] = a[k] - wanted[k]
-            a[k] = wanted[k]
-        for q in range(yptr[i], yptr[i + 1]):
-            k = yidx[q] - lo
-            if 0 <= k < width and yval[q] > 0.0:
-                c[k] = -c[k]
+            a[k] -= c[k]
+        for p in range(n_relevant):
+            a[label[p]] = dual[p] + c[label[p]]
         row_add(xidx, xval, start, stop, ONE, c, W)
         moved += 1
     return moved

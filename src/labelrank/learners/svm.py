@@ -29,6 +29,8 @@ from labelrank.rows import Rows, as_rows
 WIDEST = 160
 # A row is calm if its own gap is below this part of what is allowed on average.
 CALM = 0.2
+# Gaps of resting rows are not seen: only below this part of `tol` is it worth to check them all.
+SURE = 0.5
 
 
 class Problem(NamedTuple):
@@ -208,7 +210,7 @@ def _solve_block(
         if complete:
             objective = _reweigh(W, loss, weight, width)
             calm = CALM * problem.tol / n
-        if (gap * weight).max() <= problem.tol or epoch == problem.max_iter:
+        if (gap * weight).max() <= SURE * problem.tol or epoch == problem.max_iter:
             loss, gap = run(np.arange(n), calm, False, np.zeros_like(rest), pause)
             objective = _reweigh(W, loss, weight, width)
             worst = float((gap * weight).max())
