@@ -1,7 +1,9 @@
 """Thousands of labels: EUR-Lex titles, chronological split, one epoch of each perceptron learner.
 
 Each learner runs in a process of its own, so that its peak of memory is its own. Needs the data
-folder (LABELRANK_DATA).
+folder (LABELRANK_DATA). The rules with a margin were chosen for each learner among none, 0 and 1
+on the titles of 2015, held out of training: BR .539 .539 .632, MMP .587 .587 .523, MLPP .57, -,
+.670 (average precision after one epoch). The test part (2016 on) had no say.
 """
 
 import json
@@ -30,6 +32,7 @@ PARTS = ("X", "Y", "X_test", "Y_test")
 DUAL = {"representation": "dual", "shuffle": False, "n_jobs": 2}
 LEARNERS = {
     "BR": lambda: BinaryRelevancePerceptron(shuffle=False, n_jobs=2),
+    "BR with margin 1": lambda: BinaryRelevancePerceptron(margin=1.0, shuffle=False, n_jobs=2),
     "MMP": lambda: MulticlassMultilabelPerceptron(shuffle=False),
     "MLPP, dual": lambda: PairwisePerceptron(calibrated=False, **DUAL),
     "MLPP with margin 1, dual": lambda: PairwisePerceptron(calibrated=False, margin=1.0, **DUAL),
@@ -37,6 +40,7 @@ LEARNERS = {
     "shortlist of 20 by centroids": lambda: PairwisePerceptron(shortlist=("centroid", 20), **DUAL),
     "shortlist of 20 by neighbours": lambda: PairwisePerceptron(shortlist=("knn", 20), **DUAL),
 }
+RIVALS = ("BR", "BR with margin 1", "MMP")
 TARGETS = {
     "MLPP, dual": "fit <= 25 s, peak <= 1024 MiB",
     "calibrated MLPP, dual": "fit <= 25 s, peak <= 1024 MiB",
@@ -123,7 +127,7 @@ def run(quick: bool = False) -> list[dict]:
     best = {line["name"]: line["average_precision"] for line in lines if "fit_s" in line}
     lines += [
         {"name": f"average precision ahead of BR and MMP: {name}", "value": found - rival}
-        for rival in [max(best.pop("BR"), best.pop("MMP"))]
+        for rival in [max(best.pop(name) for name in RIVALS)]
         for name, found in best.items()
     ]
     return lines
