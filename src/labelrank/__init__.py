@@ -48,6 +48,7 @@ _MODULES = (
     "catalog",
     "datasets",
     "decoding",
+    "distributed",
     "evaluation",
     "metrics",
     "persistence",

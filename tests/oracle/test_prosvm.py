@@ -237,3 +237,19 @@ def test_more_blocks_than_instances_is_solved():
     assert learner.objective_ == pytest.approx(
         ProSVM(random_state=0).fit(X, Y).objective_, rel=2e-3
     )
+
+
+def test_progress_shows_the_gap(capfd):
+    X, Y = problem()
+    ProSVM(verbose=1, random_state=0).fit(X, Y)
+    ProSVM(verbose=1, random_state=0, n_blocks=2).fit(X, Y)
+    assert capfd.readouterr().err.count("gap") >= 2
+
+
+def test_renaming_labels_renames_the_model():
+    X, Y = problem(9, n=40)
+    name = np.array([2, 0, 3, 1])
+    options = dict(C=3.0, tol=1e-5, max_iter=20_000, random_state=0)
+    plain, renamed = ProSVM(**options).fit(X, Y), ProSVM(**options).fit(X, Y[:, name])
+    assert renamed.objective_ == pytest.approx(plain.objective_, rel=1e-4)
+    np.testing.assert_allclose(renamed.coef_, plain.coef_[name], atol=0.02)

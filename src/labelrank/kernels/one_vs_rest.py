@@ -88,6 +88,15 @@ def _set_apart(yidx, yval, start, stop, lo, width, s, a, label, score, dual):
 
 
 @kernel
+def _move(a, c, label, n_relevant, dual):
+    """Take the steps: those along x add to the duals of relevant labels, and lessen the others."""
+    for k in range(a.shape[0]):
+        a[k] -= c[k]
+    for p in range(n_relevant):
+        a[label[p]] = dual[p] + c[label[p]]
+
+
+@kernel
 def learn_pass(
     xptr, xidx, xval, norms, yptr, yidx, yval, order, lo, width, W, alpha, C, squared, weight,
     calm, learn, loss, gap, rest, pause,
@@ -128,10 +137,7 @@ def learn_pass(
             rest[i] = pause[i]
             continue
         pause[i] = 0
-        for k in range(lanes):
-            a[k] -= c[k]
-        for p in range(n_relevant):
-            a[label[p]] = dual[p] + c[label[p]]
+        _move(a, c, label, n_relevant, dual)
         row_add(xidx, xval, start, stop, ONE, c, W)
         moved += 1
     return moved
