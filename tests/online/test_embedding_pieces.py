@@ -50,10 +50,16 @@ def test_threads_change_no_bit_and_predicting_changes_nothing(name):
     np.testing.assert_array_equal(before, one.embedding_)
 
 
-def test_new_labels_get_the_codes_they_would_have_started_with():
+def test_new_labels_start_with_codes_of_their_own_and_change_no_other():
     X, Y = problem()
     learner = EmbeddingCodingPLM(6, random_state=1).partial_fit(X[:100], Y[:100, :20])
-    learner.partial_fit(X[100:], Y[100:], classes=np.arange(25))
+    known = learner.codes_
+    learner.partial_fit(X[:1] * 0, Y[:1], classes=np.arange(25))
+    np.testing.assert_allclose(learner.codes_[:20], known, rtol=1e-5)
+    at_once = EmbeddingCodingPLM(6, random_state=1).partial_fit(X[:1] * 0, Y[:1])
+    ratio = learner.codes_[20:] / at_once.codes_[20:]
+    np.testing.assert_allclose(ratio, np.sqrt(25 / 20), rtol=1e-5)
+    learner.partial_fit(X[100:], Y[100:])
     assert learner.codes_.shape == (25, 6)
     assert learner.decision_function(X[:5]).shape == (5, 25)
 

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 
 from labelrank import EmbeddingCodingPLM, EmbeddingPCAPLM, decoding
 from labelrank.kernels.random import uniform
-from labelrank.learners.arcs import arcs_in_turn, random_arcs, random_rows
+from labelrank.learners import arcs as drawing
+from labelrank.learners.arcs import arcs_in_turn, positive_nodes
 from labelrank.relevance import check_relevance
 from labelrank.rows import as_rows
 
@@ -23,6 +24,10 @@ def problem(n=40, d=12, K=9, seed=0, unknown=0.0):
 
 def rows_of(Y):
     return as_rows(check_relevance(Y), np.float64)
+
+
+def random_arcs(Y, *rest):
+    return drawing.random_arcs(Y, positive_nodes(Y), *rest)
 
 
 def voted(z_of, start, arcs):
@@ -131,7 +136,9 @@ def test_adagrad_steps_equal_the_reference(make):
     )  # fmt: skip
     learner.fit(X, Y)
     Y_rows = rows_of(Y)
-    order = np.concatenate([random_rows(Y_rows, 40, learner._seed, t) for t in (0, 40)])
+    labelled = np.unique(positive_nodes(Y_rows).rows)
+    draws = [drawing.random_rows(labelled, 40, learner._seed, t) for t in (0, 40)]
+    order = np.concatenate(draws)
     fresh = make(4, random_state=2, **settings)
     fresh._seed, fresh.n_labels_ = learner._seed, 9
     start = fresh._first_codes(check_relevance(Y)).astype(np.float32).astype(float)

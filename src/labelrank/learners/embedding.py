@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from labelrank.errors import InputError
 from labelrank.kernels.embedding import learn_codes
-from labelrank.kernels.random import normal
+from labelrank.kernels.linear import fill_normal
 from labelrank.learners.arcs import Arcs
 from labelrank.learners.averaged import Averaged
 from labelrank.learners.codes import SCALES, LabelCodes
@@ -221,11 +221,11 @@ class EmbeddingCodingPLM(EmbeddingRanker):
 
     def _random_codes(self, first: int) -> Array:
         """Normal numbers that depend on label and column alone, of about unit Frobenius norm."""
-        labels = range(first, self.n_labels_)
-        draws = [[normal(self._seed, k, c) for c in range(self.n_components)] for k in labels]
-        return np.array(draws).reshape(-1, self.n_components) / np.sqrt(
-            self.n_components * max(first, len(labels))
-        )
+        codes = np.empty((self.n_labels_, self.n_components), np.float32)
+        like = max(first, self.n_labels_ - first)
+        scale = 1.0 / np.sqrt(self.n_components * like)
+        fill_normal(codes, 0, self.n_components, 0, scale, self._seed)
+        return codes[first:]
 
     def _widen(self, n_before: int) -> None:
         if self.init != "random":

@@ -12,7 +12,13 @@ from labelrank.errors import InputError
 from labelrank.kernels import top as top_kernels
 from labelrank.kernels.embedding import learn_embedding
 from labelrank.kernels.instance_arcs import learn_instances
-from labelrank.learners.arcs import Arcs, arcs_in_turn, random_arcs, random_rows
+from labelrank.learners.arcs import (
+    Arcs,
+    arcs_in_turn,
+    positive_nodes,
+    random_arcs,
+    random_rows,
+)
 from labelrank.learners.averaged import Averaged
 from labelrank.learners.base import IncrementalRanker
 from labelrank.learners.blockwise import BlockwiseRanker
@@ -74,13 +80,14 @@ class EmbeddingRanker(BlockwiseRanker, IncrementalRanker):
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self._start(X.shape[1], Y)
         X, Y = as_rows(X), as_rows(Y, np.float64)
-        size = int(self.preferences_per_epoch)
+        nodes, size = positive_nodes(Y), int(self.preferences_per_epoch)
+        labelled = np.unique(nodes.rows)
+        same = self.arcs == "instance"
         for _ in track(range(self._steps()), type(self).__name__, self.verbose):
             if self.update == "adagrad":
-                self._learn_rows(X, Y, random_rows(Y, size, self._seed, self._clock))
+                self._learn_rows(X, Y, random_rows(labelled, size, self._seed, self._clock))
             else:
-                same = self.arcs == "instance"
-                self._learn_arcs(X, random_arcs(Y, size, self._seed, self._clock, same))
+                self._learn_arcs(X, random_arcs(Y, nodes, size, self._seed, self._clock, same))
 
     def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
         """Learn from more instances, in the given order: each relevant label is one arc.
