@@ -17,7 +17,7 @@ from labelrank.cli.errors import explained
 
 COMMANDS = (
     "demo", "learners", "datasets", "fit", "predict", "evaluate", "explain", "learn",
-    "convert", "tune", "reproduce",
+    "convert", "tune", "compare", "reproduce",
 )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
-"""How to compare learners: splits, learning curves, tests of significance."""
+"""How to compare learners: comparisons, splits, learning curves, tests of significance."""
 
 from labelrank.evaluation.capacity import CapacityPoint, capacity_curve, draw_capacity
+from labelrank.evaluation.compare import compare
 from labelrank.evaluation.prequential import CurvePoint, prequential
 from labelrank.evaluation.significance import (
     friedman_nemenyi,
@@ -16,6 +17,7 @@ __all__ = [
     "CurvePoint",
     "StratifiedFolds",
     "capacity_curve",
+    "compare",
     "draw_capacity",
     "friedman_nemenyi",
     "paired_t_test",

@@ -1,0 +1,166 @@
+"""`labelrank compare`: learners on the folds of data sets, with tests of significance."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from labelrank.cli.fit import MaxTerms, Representation, Threshold
+from labelrank.cli.options import Json, Quiet, Seed
+from labelrank.cli.reading import (
+    Folder,
+    Source,
+    _LabelColumn,
+    _LabelDelimiter,
+    _TextColumn,
+)
+
+Data = Annotated[
+    list[str], typer.Argument(metavar="DATA...", help="Names of data sets or paths of files.")
+]
+Learners = Annotated[
+    str, typer.Option(metavar="A,B,C", help="Names of learners; see labelrank learners.")
+]
+Cv = Annotated[int | None, typer.Option(min=2, help="Stratified folds; 10 by default.")]
+Split = Annotated[
+    str | None, typer.Option(help="'official': the train and test part in place of folds.")
+]
+Criteria = Annotated[
+    str | None,
+    typer.Option(metavar="C1,C2", help="As labelrank evaluate names them; by default the usual."),
+]
+Tune = Annotated[
+    bool, typer.Option("--tune", help="Tune each learner within the training parts, equally much.")
+]
+Grid = Annotated[
+    list[str],
+    typer.Option(metavar="LEARNER:NAME=V1,V2", help="What --tune tries, for a learner's own grid."),
+]
+Set = Annotated[
+    list[str],
+    typer.Option("--set", metavar="LEARNER:NAME=VALUE", help="A parameter of one learner."),
+]
+Jobs = Annotated[int, typer.Option(min=1, help="Cells measured side by side.")]
+Memory = Annotated[
+    bool, typer.Option("--memory", help="A new process for each cell: exact peaks, more time.")
+]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder of cells, tables and diagrams.")]
+Format = Annotated[
+    str | None, typer.Option(help="Print the tables as markdown, latex or csv instead.")
+]
+
+
+def compare(
+    data: Data,
+    learners: Learners,
+    cv: Cv = None,
+    split: Split = None,
+    criteria: Criteria = None,
+    tune: Tune = False,
+    grid: Grid = [],  # noqa: B006 - typer reads it and makes a new one
+    set: Set = [],  # noqa: B006
+    threshold: Threshold = None,
+    jobs: Jobs = 1,
+    memory: Memory = False,
+    out: Out = Path("results"),
+    format: Format = None,
+    representation: Representation = "tfidf",
+    max_terms: MaxTerms = None,
+    text_column: _TextColumn = None,
+    label_column: _LabelColumn = None,
+    label_delimiter: _LabelDelimiter = None,
+    folder: Folder = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare learners; a run that was interrupted continues where it stopped."""
+    from labelrank import evaluation
+    from labelrank.cli.printing import progress, say
+    from labelrank.cli.results import check_format, show, write
+
+    check_format(format)
+    names = _split(learners)
+    made = {name: _made(name, names, set, threshold, seed) for name in names}
+    how: dict[str, Any] = {"text_column": text_column, "label_column": label_column,
+           "label_delimiter": label_delimiter, "folder": folder}  # fmt: skip
+    with progress(f"reading {', '.join(data)}", quiet):
+        read = [Source(data=name, **how).read("all") for name in data]
+    with progress("comparing", quiet) as advance:
+        frame = evaluation.compare(
+            read,
+            made,
+            criteria=None if criteria is None else criteria.replace(" ", "").split(","),
+            **_folds(cv, split),
+            tune={name: _grid(name, names, grid) for name in names} if tune else None,
+            seed=seed,
+            jobs=jobs,
+            memory=memory,
+            out=out,
+            representation=representation,
+            max_terms=max_terms,
+            progress=advance,
+        )
+    tables = write(frame, out)
+    show(tables, format, json)
+    say(f"cells, tables and diagrams: {out}", quiet)
+
+
+def _split(learners: str) -> list[str]:
+    """The names as the catalog writes them."""
+    from labelrank import catalog
+    from labelrank.errors import InputError
+
+    names = [catalog.describe(name.strip()).name for name in learners.split(",") if name.strip()]
+    if not names or len(frozenset(names)) < len(names):
+        raise InputError(f"got --learners {learners}; name one or more, each once, as in BR+,NB")
+    return names
+
+
+def _folds(cv: int | None, split: str | None) -> dict[str, Any]:
+    from labelrank.errors import InputError
+
+    if cv is not None and split is not None:
+        raise InputError(f"got both --cv {cv} and --split {split}; give one of them")
+    return {"split": split} if split is not None else {"cv": cv or 10}
+
+
+def _made(name: str, names: list[str], pairs: list[str], threshold: str | None, seed: int) -> Any:
+    """The learner with its settings; one thread, so that times can be compared."""
+    from labelrank.cli import models
+
+    chosen = models.settings(_own(name, names, pairs, "--set"))
+    return models.make_learner(name, chosen, threshold=threshold, seed=seed, jobs=1)
+
+
+def _grid(name: str, names: list[str], pairs: list[str]) -> dict[str, list[Any]]:
+    from labelrank import catalog
+    from labelrank.cli.models import typed
+    from labelrank.errors import InputError
+
+    found = {}
+    for pair in _own(name, names, pairs, "--grid"):
+        key, _, values = pair.partition("=")
+        found[key.strip()] = [typed(value.strip()) for value in values.split(",")]
+    found = found or {key: list(values) for key, values in catalog.describe(name).grid.items()}
+    if not found:
+        raise InputError(
+            f"{name} has no grid of its own; give one by --grid '{name}:NAME=V1,V2', "
+            "or leave out --tune"
+        )
+    return found
+
+
+def _own(name: str, names: list[str], pairs: list[str], option: str) -> list[str]:
+    """What was said of this learner: `NAME=VALUE` of the pairs that begin with its name."""
+    from labelrank.errors import InputError
+
+    found = []
+    for pair in pairs:
+        learner, colon, rest = pair.partition(":")
+        known = {one.casefold(): one for one in names}.get(learner.strip().casefold())
+        if not colon or "=" not in rest or known is None:
+            raise InputError(f"got {option} {pair}; write LEARNER:NAME=VALUE for one of {names}")
+        if known == name:
+            found.append(rest)
+    return found

@@ -1,0 +1,107 @@
+"""What a comparison leaves: tables, tests and diagrams in a folder, and what is printed of them."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import typer
+
+FORMATS = ("markdown", "latex", "csv")
+
+
+def check_format(format: str | None) -> None:
+    """Refuse a format that tables are not written in."""
+    from labelrank.errors import InputError
+
+    if format is not None and format not in FORMATS:
+        raise InputError(f"got --format {format}; use one of {', '.join(FORMATS)}")
+
+
+def write(frame: Any, folder: Path) -> list[Any]:
+    """Write values, tables, tests and diagrams into the folder; return the tables."""
+    from labelrank.atomic import atomic_write
+    from labelrank.evaluation import tables
+
+    made = [
+        tables.summarise(frame, name) for name in frame["criterion"].unique(maintain_order=True)
+    ]
+    texts = {"results.csv": frame.write_csv(), "tests.csv": _tests(made)}
+    endings = {"markdown": "md", "latex": "tex", "csv": "csv"}
+    texts |= {f"tables.{endings[name]}": _text(made, name) for name in FORMATS}
+    for name, text in texts.items():
+        with atomic_write(folder / name, "w") as file:
+            file.write(text)
+    for table in made:
+        _draw(table, folder)
+    return made
+
+
+def show(tables: list[Any], format: str | None, json: bool) -> None:
+    """Print the tables: for people, for a paper, or for machines."""
+    from labelrank.cli.printing import as_json, table
+
+    if json:
+        as_json([_told(one) for one in tables])
+        return
+    if format is not None:
+        typer.echo(_text(tables, format), nl=False)
+        return
+    from labelrank.report import comparison
+
+    for one in tables:
+        heading, *rows = comparison.cells(one)
+        shown = [[f"{text} *" if best else text for text, best in row] for row in rows]
+        table(comparison.heading(one), [text for text, _ in heading], shown)
+        if comparison.finding(one):
+            typer.echo(f"  {comparison.finding(one)}\n")
+    typer.echo(comparison.NOTE.replace("is bold", "is marked *"))
+
+
+def _text(tables: list[Any], format: str) -> str:
+    from labelrank.report import comparison
+
+    text: str = getattr(comparison, f"as_{format}")(tables)
+    return text
+
+
+def _tests(tables: list[Any]) -> str:
+    import polars as pl
+
+    from labelrank.evaluation.tables import Comparison
+
+    rows = [test for table in tables for test in table.tests]
+    kinds: dict[str, Any] = dict.fromkeys(Comparison._fields, pl.String)
+    kinds |= dict.fromkeys(("statistic", "p_value", "p_holm"), pl.Float64)
+    return pl.DataFrame(rows, schema=kinds, orient="row").write_csv()
+
+
+def _draw(table: Any, folder: Path) -> None:
+    """The critical-difference diagram, as PNG and SVG, where there are data sets enough."""
+    if table.friedman is None:
+        return
+    from labelrank.atomic import atomic_write
+    from labelrank.report.comparison import heading
+    from labelrank.report.critical_difference import draw_critical_difference
+
+    figure = draw_critical_difference(
+        table.learners, table.friedman.mean_ranks, table.friedman.critical_difference,
+        heading(table),
+    )  # fmt: skip
+    name = re.sub(r"\W+", "_", table.criterion)
+    for kind in ("png", "svg"):
+        with atomic_write(folder / f"critical_difference_{name}.{kind}") as file:
+            figure.savefig(file, format=kind, dpi=150, bbox_inches="tight")
+
+
+def _told(table: Any) -> dict[str, Any]:
+    """A table for machines: means and deviations by learner, then by data set."""
+    return {
+        "criterion": table.criterion,
+        "datasets": table.datasets,
+        "learners": table.learners,
+        "mean": table.means,
+        "std": table.deviations,
+        "best": table.best,
+        "tests": [test._asdict() for test in table.tests],
+        "friedman": None if table.friedman is None else table.friedman._asdict(),
+    }

@@ -1,0 +1,322 @@
+"""Learners compared: each on every fold of every data set, with time and memory beside quality."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from difflib import get_close_matches
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import check_random_state
+
+from labelrank import __version__, datasets, metrics
+from labelrank.datasets.dataset import join
+from labelrank.errors import InputError, LabelrankError
+from labelrank.evaluation.cells import CellStore, fingerprint
+from labelrank.evaluation.splits import StratifiedFolds
+from labelrank.evaluation.trials import COSTS, Bench, Cell, Problem, Settings, indicator, prepared
+from labelrank.evaluation.workers import measured
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Grid = Mapping[str, Sequence[Any]]
+
+USUAL = ("micro_f1", "macro_f1", "precision_at_1", "ranking_loss", "subset_accuracy")
+OF_CLASSES = ("exact_match", "hamming_score")
+_DO_NOT_MATTER = ("n_jobs", "verbose")
+
+
+def compare(
+    data: Any,
+    learners: Mapping[str, Any],
+    *,
+    criteria: Sequence[str] | None = None,
+    cv: int = 10,
+    split: str | None = None,
+    tune: Mapping[str, Grid] | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    memory: bool = False,
+    out: str | os.PathLike[str] | None = None,
+    representation: str = "tfidf",
+    max_terms: int | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> pl.DataFrame:
+    """Measure learners on the folds of data sets.
+
+    Every cell (data set, learner, fold) runs on one thread: its times can be compared. Texts
+    become features by the training part of the fold alone, and missing values its means; that
+    time counts for no learner.
+
+    Parameters
+    ----------
+    data : Dataset or str, or a sequence of them
+        Data sets, or their names or paths. Targets of several classes need learners with a
+        parameter `targets` (the classifier chains).
+    learners : mapping of name to estimator
+        They are cloned, never changed.
+    criteria : sequence of str or None
+        Names of `metrics.evaluate`, or "exact_match" and "hamming_score". None takes the usual.
+    cv : int, default 10
+        Stratified folds, the same ones for all learners.
+    split : {"official"} or None
+        Use the train and test part of the data sets instead of folds.
+    tune : mapping of name to grid, or None
+        Choose each learner's settings by cross-validation within the training part, for the first
+        of the criteria. All try the same number of settings, that of the smallest grid;
+        from larger ones as many are drawn.
+    seed : int
+        Settles the folds and what is drawn from grids.
+    jobs : int, default 1
+        Cells measured side by side, each in a process of its own.
+    memory : bool, default False
+        Give every cell a new process, so that nothing of an earlier cell touches its peak.
+    out : path or None
+        Folder of `cells.jsonl`. Cells found there with the same settings are not measured again.
+    representation, max_terms : see `text.TextVectorizer`
+    progress : function or None
+        Called with the number of finished and of all cells.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns dataset, learner, fold, criterion, value; one row a cell and criterion, where
+        fit_seconds, predict_seconds and peak_mib are criteria as well.
+
+    Examples
+    --------
+    >>> from labelrank import Rocchio
+    >>> from labelrank.evaluation import compare
+    >>> found = compare("debtags-sample", {"Rocchio": Rocchio()}, cv=2, criteria=["micro_f1"])
+    >>> found.columns
+    ['dataset', 'learner', 'fold', 'criterion', 'value']
+    >>> found.filter(criterion="micro_f1").height
+    2
+    """
+    problems = [_problem(one, cv, split, seed) for one in _as_list(data)]
+    chosen = _criteria(criteria, problems)
+    bench = Bench(
+        problems={problem.name: problem for problem in problems},
+        learners=dict(learners),
+        candidates=_candidates(tune, learners, seed),
+        tune_for=chosen[0],
+        seed=seed,
+        representation=representation,
+        max_terms=max_terms,
+    )
+    _check(bench, problems, jobs)
+    known = _fingerprints(bench)
+    with nullcontext(None) if out is None else CellStore(out) as store:
+        records = _run(bench, known, store, jobs, memory, progress)
+    return _frame([records[cell] for cell in known], chosen)
+
+
+def _run(
+    bench: Bench,
+    known: dict[Cell, str],
+    store: CellStore | None,
+    jobs: int,
+    memory: bool,
+    progress: Callable[[int, int], Any] | None,
+) -> dict[Cell, dict[str, Any]]:
+    tell = progress or (lambda done, total: None)
+    there = {} if store is None else store.done
+    records = {cell: there[mark] for cell, mark in known.items() if mark in there}
+    tell(len(records), len(known))
+    left = [cell for cell in known if cell not in records]
+    failed: list[LabelrankError] = []
+    told: set[str] = set()
+    for cell, found in measured(bench, left, jobs=jobs, memory=memory):
+        if isinstance(found, LabelrankError):
+            failed.append(found)
+            continue
+        records[cell] = {"fingerprint": known[cell], **found}
+        _pass_on(cell, found["warnings"], told)
+        if store is not None:
+            store.add(records[cell])
+        tell(len(records), len(known))
+    if failed:
+        kept = "; the others are kept: leave out what fails" if store is not None else ""
+        raise InputError(f"{len(failed)} of {len(known)} cells failed, first {failed[0]}{kept}")
+    return records
+
+
+def _pass_on(cell: Cell, heard: list[str], told: set[str]) -> None:
+    """What a learner warned of, once and not in every fold."""
+    for sentence in (f"{cell.learner} on {cell.dataset}: {text}" for text in heard):
+        if sentence not in told:
+            told.add(sentence)
+            warnings.warn(sentence, stacklevel=4)
+
+
+def known_criteria() -> list[str]:
+    """The names that `compare` takes as criteria of data with labels.
+
+    >>> "micro_f1" in known_criteria()
+    True
+    """
+    return [*metrics.evaluate(np.eye(2), np.eye(2)), *OF_CLASSES, *COSTS]
+
+
+def equal_candidates(grids: Mapping[str, Grid], seed: int = 0) -> dict[str, list[Settings]]:
+    """As many settings from each grid as the smallest one holds, drawn without repetition.
+
+    >>> {name: len(tried) for name, tried in equal_candidates(
+    ...     {"kNN": {"n_neighbors": [5, 15, 30]}, "NB": {"alpha": [0.1, 1]}}).items()}
+    {'kNN': 2, 'NB': 2}
+    """
+    every = {name: list(ParameterGrid(dict(grid))) for name, grid in grids.items()}
+    budget = min(map(len, every.values()))
+    found = {}
+    for name, tried in every.items():
+        drawn = check_random_state(seed).permutation(len(tried))[:budget]
+        found[name] = [tried[i] for i in sorted(drawn)]
+    return found
+
+
+def _candidates(
+    tune: Mapping[str, Grid] | None, learners: Mapping[str, Any], seed: int
+) -> dict[str, list[Settings]]:
+    if tune is None:
+        return {}
+    without = [name for name in learners if not tune.get(name)]
+    if without:
+        raise InputError(f"got no grid for {', '.join(without)}; give one, or do not tune")
+    return equal_candidates({name: tune[name] for name in learners}, seed)
+
+
+def _as_list(data: Any) -> list[Any]:
+    single = isinstance(data, str | os.PathLike | datasets.Dataset)
+    found = [data] if single else list(data)
+    if not found:
+        raise InputError("got no data set; give at least one")
+    return [one if isinstance(one, datasets.Dataset) else datasets.load(one) for one in found]
+
+
+def _problem(dataset: Any, cv: int, split: str | None, seed: int) -> Problem:
+    if not dataset.label_names:
+        raise InputError(f"{dataset.name} has no labels; name the column that holds them")
+    if split is not None:
+        dataset, rows = _official(dataset, split)
+    has_classes = dataset.target_classes is not None
+    if split is None:
+        balanced = indicator(dataset.Y) if has_classes else dataset.Y
+        rows = list(StratifiedFolds(cv, random_state=seed).split(None, balanced))
+    has_texts = dataset.texts is not None
+    return Problem(
+        dataset.name, dataset.texts if has_texts else _sliceable(dataset.X), dataset.Y, has_texts,
+        has_classes, rows,
+    )  # fmt: skip
+
+
+def _official(dataset: Any, split: str) -> tuple[Any, list[Any]]:
+    if split != "official":
+        raise InputError(f"got split={split!r}; use 'official', or folds by cv")
+    if dataset.train is None or dataset.test is None:
+        raise InputError(f"{dataset.name} has no official split; use cross-validation")
+    n = dataset.train.n_instances
+    whole = join({"train": dataset.train, "test": dataset.test}, dataset.name)
+    return whole, [(np.arange(n), np.arange(n, whole.n_instances))]
+
+
+def _sliceable(X: Any) -> Any:
+    return sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+
+
+def _criteria(given: Sequence[str] | None, problems: list[Problem]) -> list[str]:
+    with_classes = [problem.name for problem in problems if problem.has_classes]
+    if given is None:
+        return list(OF_CLASSES if with_classes else USUAL)
+    known = known_criteria()
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=3, cutoff=0.4) or known
+            raise InputError(f"got criterion {name!r}; use one of {', '.join(near)}")
+        if with_classes and name not in (*OF_CLASSES, *COSTS):
+            raise InputError(
+                f"{with_classes[0]} has targets of several classes each, which {name} cannot "
+                f"compare; use {' or '.join(OF_CLASSES)}"
+            )
+    quality = [name for name in given if name not in COSTS]
+    if not quality:
+        raise InputError("got no criterion of quality; give at least one beside time and memory")
+    return quality
+
+
+def _check(bench: Bench, problems: list[Problem], jobs: int) -> None:
+    """Refuse beforehand what would fail after hours."""
+    if not bench.learners:
+        raise InputError("got no learner; give at least one")
+    if jobs < 1:
+        raise InputError(f"got jobs={jobs}; give at least 1")
+    if len(bench.problems) < len(problems):
+        raise InputError("got two data sets of one name; give each once, under its own name")
+    for problem in problems:
+        for name, learner in bench.learners.items():
+            try:
+                made = prepared(learner, problem)
+                for settings in bench.candidates.get(name, []):
+                    made.set_params(**settings)
+            except (LabelrankError, ValueError) as error:
+                raise InputError(f"{name} cannot be compared: {error}") from error
+
+
+def _fingerprints(bench: Bench) -> dict[Cell, str]:
+    """Every cell with a digest of all that decides its result, learners of a fold side by side."""
+    found = {}
+    for problem in bench.problems.values():
+        content = _digest(problem)
+        for fold in range(len(problem.splits)):
+            for name, learner in bench.learners.items():
+                cell = Cell(problem.name, name, fold)
+                tuning = [bench.candidates[name], bench.tune_for] if bench.candidates else None
+                terms = [bench.representation, bench.max_terms] if problem.has_texts else None
+                described = [type(learner), _settings(learner), tuning, terms, bench.seed]
+                rows = _hash(*problem.splits[fold])
+                found[cell] = fingerprint(__version__, cell, content, rows, *described)
+    return found
+
+
+def _settings(learner: Any) -> dict[str, Any]:
+    every = learner.get_params(deep=True)
+    return {key: every[key] for key in every if key.split("__")[-1] not in _DO_NOT_MATTER}
+
+
+def _digest(problem: Problem) -> str:
+    inputs = problem.inputs
+    if problem.has_texts:
+        return fingerprint(inputs, _digest_of(problem.Y))
+    return fingerprint(_digest_of(inputs), _digest_of(problem.Y))
+
+
+def _digest_of(matrix: Any) -> str:
+    if sp.issparse(matrix):
+        return _hash(np.array(matrix.shape), matrix.indptr, matrix.indices, matrix.data)
+    return _hash(np.array(matrix.shape), matrix)
+
+
+def _hash(*arrays: Any) -> str:
+    digest = sha256()
+    for array in arrays:
+        digest.update(str(array.dtype).encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _frame(records: list[dict[str, Any]], criteria: Sequence[str]) -> pl.DataFrame:
+    import polars as pl
+
+    columns = {"dataset": pl.String, "learner": pl.String, "fold": pl.Int64,
+               "criterion": pl.String, "value": pl.Float64}  # fmt: skip
+    rows = []
+    for record in records:
+        cell = [record[key] for key in ("dataset", "learner", "fold")]
+        every = record["criteria"] | {key: record[key] for key in COSTS}
+        rows += [(*cell, name, every[name]) for name in [*criteria, *COSTS]]
+    return pl.DataFrame(rows, schema=columns, orient="row")

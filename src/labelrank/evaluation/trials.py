@@ -1,0 +1,249 @@
+"""One cell of a comparison: a learner taught the training part of a fold, asked its test part."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils import get_tags
+from threadpoolctl import threadpool_limits
+
+from labelrank import metrics
+from labelrank.errors import InputError, LabelrankError
+from labelrank.evaluation.splits import StratifiedFolds
+from labelrank.evaluation.usage import PeakMemory, timed
+from labelrank.learners.base import LabelRanker
+from labelrank.metrics.scorers import _scores as scores_of
+from labelrank.text import TextColumn, make_vectorizer
+
+Array = npt.NDArray[Any]
+Settings = Mapping[str, Any]
+
+INNER_FOLDS = 3
+COSTS = ("fit_seconds", "predict_seconds", "peak_mib")
+_WARM_UP_ROWS = 40
+_LOSSES = ("loss", "error", "coverage", "seconds", "mib", "left_out")
+
+
+class Cell(NamedTuple):
+    """Which learner on which fold of which data set."""
+
+    dataset: str
+    learner: str
+    fold: int
+
+    def __str__(self) -> str:
+        return f"{self.learner} on {self.dataset}, fold {self.fold + 1}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A data set with its folds; `inputs` are a matrix or texts, `Y` relevance or class codes."""
+
+    name: str
+    inputs: Any
+    Y: Any
+    has_texts: bool
+    has_classes: bool
+    splits: Sequence[tuple[Array, Array]]
+
+
+@dataclass
+class Bench:
+    """All that measuring a cell needs; a process that measures cells holds one."""
+
+    problems: dict[str, Problem]
+    learners: dict[str, Any]
+    candidates: dict[str, list[Settings]]
+    tune_for: str
+    seed: int
+    representation: str = "tfidf"
+    max_terms: int | None = None
+    _features: dict[tuple[str, int], Any] = field(default_factory=dict)
+    _warm: set[tuple[str, str]] = field(default_factory=set)
+
+    def only(self, cell: Cell) -> "Bench":
+        """The part that this cell needs."""
+        return replace(
+            self,
+            problems={cell.dataset: self.problems[cell.dataset]},
+            learners={cell.learner: self.learners[cell.learner]},
+        )
+
+    def measure(self, cell: Cell) -> dict[str, Any]:
+        """Quality, time and memory of the cell, on one thread."""
+        try:
+            with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter("once")
+                found = self._measure(cell)
+            return found | {"warnings": sorted({_first_line(w.message) for w in heard})}
+        except (LabelrankError, ValueError, MemoryError) as error:
+            raise InputError(f"{cell}: {error or 'out of memory'}") from error
+
+    def _measure(self, cell: Cell) -> dict[str, Any]:
+        problem = self.problems[cell.dataset]
+        train, test = problem.splits[cell.fold]
+        learner = prepared(self.learners[cell.learner], problem)
+        X_train, X_test = self._matrices(problem, cell.fold, learner)
+        Y = _targets(problem, learner)
+        chosen, tune_seconds = timed(lambda: self._tuned(cell, learner, X_train, Y[train]))
+        learner.set_params(**chosen)
+        self._warm_up(cell, learner, X_train, Y[train])
+        with PeakMemory() as peak:
+            fitted, fit_seconds = timed(lambda: learner.fit(X_train, Y[train]))
+            predicted, predict_seconds = timed(lambda: fitted.predict(X_test))
+        return {
+            **cell._asdict(),
+            "settings": dict(chosen),
+            "fit_seconds": fit_seconds,
+            "predict_seconds": predict_seconds,
+            "tune_seconds": tune_seconds if self.candidates else None,
+            "peak_mib": peak.mib,
+            "criteria": criteria_of(fitted, X_test, problem.Y[test], predicted, problem),
+        }
+
+    def _matrices(self, problem: Problem, fold: int, learner: Any) -> tuple[Any, Any]:
+        """Training and test inputs; terms and their weights come from the training texts only."""
+        train, test = problem.splits[fold]
+        if not problem.has_texts:
+            return _filled(problem.inputs[train], problem.inputs[test])
+        parts = [[problem.inputs[i] for i in rows] for rows in (train, test)]
+        if reads_texts(learner):
+            return TextColumn().transform(parts[0]), TextColumn().transform(parts[1])
+        if (problem.name, fold) not in self._features:
+            terms = make_vectorizer(self.representation, max_terms=self.max_terms)
+            made = terms.fit_transform(parts[0]), terms.transform(parts[1])
+            self._features = {(problem.name, fold): made}
+        found: tuple[Any, Any] = self._features[problem.name, fold]
+        return found
+
+    def _tuned(self, cell: Cell, learner: Any, X: Any, Y: Any) -> Settings:
+        """The candidate that is best by cross-validation within the training part."""
+        if not self.candidates:
+            return {}
+        problem = self.problems[cell.dataset]
+        folds = StratifiedFolds(INNER_FOLDS, random_state=self.seed)
+        sign = -1.0 if smaller_is_better(self.tune_for) else 1.0
+
+        def score(fitted: Any, X: Any, Y: Any) -> float:
+            found = criteria_of(fitted, X, Y, fitted.predict(X), problem)
+            return sign * found[self.tune_for]
+
+        search = GridSearchCV(
+            learner,
+            [{key: [value] for key, value in tried.items()} for tried in self.candidates[cell[1]]],
+            scoring=score,
+            cv=list(folds.split(X, indicator(Y) if problem.has_classes else Y)),
+            refit=False,
+            error_score="raise",
+        )
+        best: Settings = search.fit(X, Y).best_params_
+        return best
+
+    def _warm_up(self, cell: Cell, learner: Any, X: Any, Y: Any) -> None:
+        """Compiled code is made or loaded at its first use in a process: not on the clock."""
+        if cell[:2] in self._warm:
+            return
+        self._warm.add(cell[:2])
+        few = slice(0, _WARM_UP_ROWS)
+        with warnings.catch_warnings(), suppress(LabelrankError, ValueError):
+            warnings.simplefilter("ignore")
+            clone(learner).fit(X[few], Y[few]).predict(X[few])
+
+
+def _filled(X_train: Any, X_test: Any) -> tuple[Any, Any]:
+    """Missing values (NaN) of a dense matrix replaced by the means of the training part."""
+    if sp.issparse(X_train) or not (np.isnan(X_train).any() or np.isnan(X_test).any()):
+        return X_train, X_test
+    means = SimpleImputer(keep_empty_features=True).fit(X_train)
+    return means.transform(X_train), means.transform(X_test)
+
+
+def _first_line(message: Any) -> str:
+    return str(message).strip().split("\n")[0]
+
+
+def prepared(learner: Any, problem: Problem) -> Any:
+    """A copy of the learner for these targets, or an InputError if it cannot learn them."""
+    learner = clone(learner)
+    if reads_texts(learner) and not problem.has_texts:
+        raise InputError(f"{problem.name} has no texts, but the learner reads nothing else")
+    if not problem.has_classes:
+        return learner
+    if "targets" not in learner.get_params(deep=False):
+        raise InputError(
+            f"{problem.name} has targets of several classes each, not labels; "
+            "use classifier chains (IC, CC, PCC, MCC, VCC, MsCC, VsCC, ECC)"
+        )
+    return learner.set_params(targets="classes")
+
+
+def reads_texts(learner: Any) -> bool:
+    """True if the learner wants the texts themselves, not their terms."""
+    return bool(get_tags(learner).input_tags.string)
+
+
+def smaller_is_better(criterion: str) -> bool:
+    """True for losses, times and memory.
+
+    >>> smaller_is_better("ranking_loss"), smaller_is_better("micro_f1")
+    (True, False)
+    """
+    return any(loss in criterion for loss in _LOSSES)
+
+
+def criteria_of(fitted: Any, X: Any, Y: Any, predicted: Any, problem: Problem) -> dict[str, float]:
+    """Every criterion of the answer; of class codes the two that compare classes."""
+    if problem.has_classes:
+        return {
+            "exact_match": float(metrics.exact_match(Y, predicted)),
+            "hamming_score": float(metrics.hamming_score(Y, predicted)),
+        }
+    scores = scores_of(fitted, X)
+    members = (predicted.toarray() if sp.issparse(predicted) else np.asarray(predicted)) > 0
+    found = metrics.evaluate(Y, scores, cuts(scores, members), members)
+    found["exact_match"] = found["subset_accuracy"]
+    found["hamming_score"] = 1.0 - found["hamming_loss"]
+    return found
+
+
+def cuts(scores: Array, members: Array) -> Any:
+    """Where Θ stands in each row's scores: 0 for a calibrated answer, else between set and rest.
+
+    >>> cuts(np.array([[3.0, 2.0, 1.0]]), np.array([[True, False, False]])).tolist()
+    [2.5]
+    """
+    if np.array_equal(members, scores > 0):
+        return 0.0
+    lowest = np.where(members, scores, np.inf).min(axis=1)
+    highest = np.where(members, -np.inf, scores).max(axis=1)
+    lowest = np.where(np.isinf(lowest), highest + 2.0, lowest)
+    highest = np.where(np.isinf(highest), lowest - 2.0, highest)
+    return np.where(lowest > highest, (lowest + highest) / 2, 0.0)
+
+
+def indicator(codes: Array) -> sp.csr_array:
+    """One column for each class of each target, so that folds have their share of all of them.
+
+    >>> indicator(np.array([[0, 2], [1, 2]])).toarray().astype(int).tolist()
+    [[1, 0, 1], [0, 1, 1]]
+    """
+    blocks = [
+        column[:, None] == np.unique(column[~np.isnan(column)])
+        for column in np.asarray(codes, np.float64).T
+    ]
+    return sp.csr_array(np.hstack(blocks).astype(np.float64))
+
+
+def _targets(problem: Problem, learner: Any) -> Any:
+    """Relevance for label rankers; for scikit-learn's classifiers a 0/1 matrix."""
+    if problem.has_classes or isinstance(learner, LabelRanker):
+        return problem.Y
+    return (problem.Y > 0).toarray().astype(np.int64)

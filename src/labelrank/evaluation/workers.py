@@ -1,0 +1,138 @@
+"""Cells measured in this process, or side by side in processes of their own."""
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from queue import SimpleQueue
+from typing import Any
+
+from labelrank.errors import InputError, LabelrankError
+from labelrank.evaluation.trials import Bench, Cell
+
+Outcome = tuple[Cell, dict[str, Any] | LabelrankError]
+
+
+def measured(bench: Bench, cells: Iterable[Cell], *, jobs: int, memory: bool) -> Iterator[Outcome]:
+    """Each cell with its record, or with the error that explains why there is none, when done.
+
+    `memory` gives every cell a process that has measured nothing before; otherwise `jobs`
+    processes take the cells in turn, or this one does if that is 1.
+    """
+    if jobs == 1 and not memory:
+        for cell in cells:
+            yield cell, _outcome(bench.measure, cell)
+        return
+    with _Workers(bench, jobs, fresh=memory) as workers:
+        yield from workers.measure(cells)
+
+
+def _outcome(measure: Callable[[Cell], Any], cell: Cell) -> Any:
+    try:
+        return measure(cell)
+    except LabelrankError as error:
+        return error
+
+
+class _Workers:
+    """So many processes, each led by a thread that hands it cells; all end with this one."""
+
+    def __init__(self, bench: Bench, jobs: int, fresh: bool) -> None:
+        self._bench, self._jobs, self._fresh = bench, jobs, fresh
+        self._idle: SimpleQueue[_Worker] = SimpleQueue()
+        self._all: set[_Worker] = set()
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "_Workers":
+        self._threads = ThreadPoolExecutor(self._jobs)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            self._closed = True
+            for worker in self._all:
+                worker.end()
+
+    def measure(self, cells: Iterable[Cell]) -> Iterator[Outcome]:
+        futures = {self._threads.submit(_outcome, self._measure, cell): cell for cell in cells}
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+
+    def _measure(self, cell: Cell) -> Any:
+        worker = self._take(cell)
+        try:
+            found = worker.measure(cell)
+        except (EOFError, OSError):
+            self._drop(worker)
+            raise InputError(
+                f"{cell}: its process was ended from outside, most likely for want of memory; "
+                "use fewer jobs, or leave out this learner"
+            ) from None
+        if self._fresh:
+            self._drop(worker)
+        else:
+            self._idle.put(worker)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _take(self, cell: Cell) -> "_Worker":
+        if not self._idle.empty():
+            return self._idle.get()
+        with self._lock:
+            if self._closed:
+                raise InputError("the comparison was stopped")
+            worker = _Worker(self._bench.only(cell) if self._fresh else self._bench)
+            self._all.add(worker)
+            return worker
+
+    def _drop(self, worker: "_Worker") -> None:
+        worker.end()
+        with self._lock:
+            self._all.discard(worker)
+
+
+class _Worker:
+    """A process that measures the cells it is sent, one after the other."""
+
+    def __init__(self, bench: Bench) -> None:
+        # Never plain fork: a copy of a process with threads may wait for ever for their locks.
+        methods = multiprocessing.get_all_start_methods()
+        context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+        if "forkserver" in methods:
+            context.set_forkserver_preload([__name__])
+        self._end, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(bench, theirs), daemon=True)  # type: ignore[attr-defined]
+        self._process.start()
+        theirs.close()
+
+    def measure(self, cell: Cell) -> Any:
+        self._end.send(cell)
+        return self._end.recv()
+
+    def end(self) -> None:
+        self._process.kill()
+
+
+def _serve(bench: Bench, end: Any) -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    while True:
+        cell = end.recv()
+        try:
+            end.send(bench.measure(cell))
+        except Exception as error:
+            end.send(error)
+
+
+def _follow_parent() -> None:
+    """A run that is killed leaves nobody behind who goes on computing for it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
