@@ -73,30 +73,26 @@ def naive_bayes(data) -> list[dict]:
 def compression(data, quick: bool) -> list[dict]:
     """A primed state for each label against compressing its text again for each document."""
     documents = data.test.texts[:: 400 if quick else 100]
-    found = []
-    for name, size in (
-        ("zstd", lambda text: len(zstandard.ZstdCompressor(level=3).compress(text))),
-        ("zlib", lambda text: len(zlib.compress(text, 9))),
-    ):
-        learner = CompressionClassifier(name, n_jobs=2).fit(data.train.texts, data.train.Y)
-        learner.decision_function(documents[:1])
-        time = best_of(lambda learner=learner: learner.decision_function(documents))
-        gains = learner.decision_function(documents)
-        few = documents[:4]
-        scores = []
-        rival = best_of(lambda s=scores, z=size, k=learner: s.append(_again(k, z, few)), 1)
-        again, gains = scores[0], gains[: len(few)]
-        found.append(
-            record(
-                f"compression by {name}, a document",
-                time / len(documents),
-                rival / len(few),
-                ">= 20",
-                same_top=float((again.argmax(1) == gains.argmax(1)).mean()),
-                rank_correlation=_rank_correlation(again, gains),
-            )  # fmt: skip
-        )
-    return found
+    sizes = {
+        "zstd": lambda text: len(zstandard.ZstdCompressor(level=3).compress(text)),
+        "zlib": lambda text: len(zlib.compress(text, 9)),
+    }
+    return [_compressor(data, documents, name, size) for name, size in sizes.items()]
+
+
+def _compressor(data, documents: list[str], name: str, size) -> dict:
+    learner = CompressionClassifier(name, n_jobs=2).fit(data.train.texts, data.train.Y)
+    learner.decision_function(documents[:1])
+    time = best_of(lambda: learner.decision_function(documents)) / len(documents)
+    few = documents[:4]
+    rival = best_of(lambda: _again(learner, size, few), 1) / len(few)
+    gains, again = learner.decision_function(few), _again(learner, size, few)
+    same_top = float((again.argmax(axis=1) == gains.argmax(axis=1)).mean())
+    correlation = _rank_correlation(again, gains)
+    return record(
+        f"compression by {name}, a document", time, rival, ">= 20",
+        same_top=same_top, rank_correlation=correlation,
+    )  # fmt: skip
 
 
 def _again(learner, size, documents) -> np.ndarray:

@@ -26,6 +26,8 @@ from labelrank.kernels._compile import kernel
 _SLACK = np.float32(1e-4)
 # Rows are looked over in blocks: a comparison of a whole block is a few vector operations.
 _BLOCK = 64
+# One row in so many is looked at to guess how large the k largest sums are.
+_SAMPLE = 16
 # Finishing a row waits for memory; adding a posting does not. So many postings cost the same.
 _PRICE = 300
 # The true bar is worth finding if the rows in question may be that many times too many.
@@ -109,8 +111,25 @@ def _reachable(sums, tail, rest, least, chosen):
 
 
 @kernel
+def _guess(sums, chosen, values, rows):
+    """Some k rows with large sums: those above what a sample of the sums makes one expect."""
+    k = rows.shape[0]
+    size = min(k, k // _SAMPLE + 4)
+    _clear(values, rows)
+    for i in range(0, sums.shape[0], _SAMPLE):
+        if sums[i] > values[0]:
+            _sift(float(sums[i]), i, size, values, rows)
+    least = np.float32(values[0])
+    if _reachable(sums, sums, np.float32(0.0), least, chosen) < k:
+        _reachable(sums, sums, np.float32(0.0), np.float32(-np.inf), chosen)
+    rows[:] = chosen[:k]
+
+
+@kernel
 def _leaders(sums, chosen, values, rows):
-    """The rows of the largest sums so far, as a heap, given some k rows: the leaders before."""
+    """The rows of the largest sums so far, as a heap, given the leaders before (or a first -1)."""
+    if rows[0] < 0:
+        _guess(sums, chosen, values, rows)
     least = np.float32(np.inf)
     for j in range(rows.shape[0]):
         least = min(least, sums[rows[j]])
@@ -170,7 +189,7 @@ def _gather(
         waiting += cptr[columns[p] + 1] - cptr[columns[p]]
         rest += weights[p] * weights[p]
     sums[:] = 0.0
-    rows[:] = np.arange(rows.shape[0])
+    rows[0] = -1
     for p in range(columns.shape[0]):
         column = columns[p]
         if level < cuts.shape[0] and cuts[level] <= column:

@@ -22,11 +22,15 @@ _LEAST = 1e-10
 
 
 class Model(NamedTuple):
-    """Log likelihood of a document: X @ `weights` + `offset` (+ length model)."""
+    """Log likelihood, or its difference to that without the label: X @ `weights` + `offset`.
+
+    `length` and `other_length` are the length models with and without the label, empty if unused.
+    """
 
     weights: Array
     offset: Array
     length: Array
+    other_length: Array
 
 
 class NaiveBayesRanker(IncrementalRanker):
@@ -63,7 +67,7 @@ class NaiveBayesRanker(IncrementalRanker):
     [[0, 1], [1, 0]]
     """
 
-    _models: list[Model] | None
+    _model: Model | None
 
     def __init__(
         self,
@@ -93,7 +97,7 @@ class NaiveBayesRanker(IncrementalRanker):
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self._start(X, Y)
         self._learn_more(X, Y)
-        self._models = self._made()
+        self._model = self._made()
 
     def _start(self, X: Any, Y: sp.csr_array) -> None:
         self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
@@ -107,12 +111,12 @@ class NaiveBayesRanker(IncrementalRanker):
         if self.event_model == "multinomial_length":
             log_length = np.log1p(X.sum(axis=1))
             self._lengths = self._lengths.add(np.column_stack([log_length, log_length**2]), Y)
-        self._models = None
+        self._model = None
 
     def _widen(self, n_before: int) -> None:
         self._sums = self._sums.widened(self.n_labels_)
         self._lengths = self._lengths.widened(self.n_labels_)
-        self._models = None
+        self._model = None
 
     def _counts(self, X: Any) -> sp.csr_array:
         X = sp.csr_array(X, dtype=np.float64, copy=True)
@@ -126,14 +130,21 @@ class NaiveBayesRanker(IncrementalRanker):
             X.eliminate_zeros()
         return X
 
-    def _made(self) -> list[Model]:
-        """The model of each label, and with log odds that of its absence."""
-        with_label = (self._sums.relevant, self._sums.n_relevant, self._lengths.relevant)
-        made = [self._model(*with_label, self._n_draws())]
+    def _made(self) -> Model:
+        """The model of each label; with log odds, less that of its absence."""
+        sums, n_draws = self._sums, self._n_draws()
+        weights, offset = self._log_weights(sums.relevant, sums.n_relevant, n_draws)
+        length = other = np.zeros((3, 0))
         if self.scores == "log_odds":
-            without = (*self._sums.irrelevant(), self._lengths.irrelevant()[0])
-            made.append(self._model(*without, self._n_draws()))
-        return made
+            without, n_without = sums.irrelevant()
+            other_weights, other_offset = self._log_weights(without, n_without, n_draws)
+            weights -= other_weights
+            offset -= other_offset
+        if self.event_model == "multinomial_length":
+            length = self._length_model(self._lengths.relevant, sums.n_relevant)
+            if self.scores == "log_odds":
+                other = self._length_model(*self._lengths.irrelevant())
+        return Model(np.ascontiguousarray(weights.T), offset, length, other)
 
     def _n_draws(self) -> Array:
         """Documents among which a label is drawn: all labels' together, or those that know it."""
@@ -142,19 +153,20 @@ class NaiveBayesRanker(IncrementalRanker):
             return np.broadcast_to(sums.n_relevant.sum(), sums.n_relevant.shape)
         return sums.n_total - sums.n_unknown
 
-    def _model(self, sums: Array, n: Array, lengths: Array, n_draws: Array) -> Model:
+    def _log_weights(self, sums: Array, n: Array, n_draws: Array) -> tuple[Array, Array]:
+        """Weights (K × d) and offsets (K,) of the log likelihood and prior."""
         alpha = max(self.alpha, _LEAST)
-        counts = np.maximum(sums, 0.0) + alpha  # a difference of sums may fall below 0 by rounding
+        counts = np.maximum(sums, 0.0)  # a difference of sums may fall below 0 by rounding
+        counts += alpha
         prior = _log(n) - _log(n_draws) if self.fit_prior else np.zeros(len(n))
         if self.event_model == "bernoulli":
-            present, absent = np.log(counts), np.log((n + 2 * alpha)[:, None] - counts)
-            weights, none = present - absent, absent - np.log(n + 2 * alpha)[:, None]
-            return Model(weights.T.copy(), prior + none.sum(axis=1), np.zeros((3, 0)))
-        weights = np.log(counts) - np.log(counts.sum(axis=1))[:, None]
-        length = np.zeros((3, 0))
-        if self.event_model == "multinomial_length":
-            length = self._length_model(lengths, n)
-        return Model(np.ascontiguousarray(weights.T), prior, length)
+            absent = np.log((n + 2 * alpha)[:, None] - counts)
+            offset = prior + (absent - np.log(n + 2 * alpha)[:, None]).sum(axis=1)
+            return np.log(counts) - absent, offset
+        totals = np.log(counts.sum(axis=1))[:, None]
+        weights = np.log(counts, out=counts)
+        weights -= totals
+        return weights, prior
 
     def _length_model(self, lengths: Array, n: Array) -> Array:
         """Mean, variance and its logarithm of log(1 + length), a label; shrunk to those of all."""
@@ -165,13 +177,10 @@ class NaiveBayesRanker(IncrementalRanker):
         return np.array([mean, variance, np.log(variance)])
 
     def _scores(self, X: Any) -> Array:
-        if self._models is None:
-            self._models = self._made()
-        X = self._counts(X)
-        found = [_log_likelihood(X, model) for model in self._models]
-        if self.scores == "log_odds":
-            return found[0] - found[1]
-        return log_softmax(found[0], axis=1)
+        if self._model is None:
+            self._model = self._made()
+        found = _log_likelihood(self._counts(X), self._model)
+        return found if self.scores == "log_odds" else log_softmax(found, axis=1)
 
     def predict_proba(self, X: Any) -> Array:
         """Posterior probabilities (n × K): sum to 1, unless by the log odds of several labels."""
@@ -193,9 +202,10 @@ def _log(counts: Array) -> Array:
 
 
 def _log_likelihood(X: sp.csr_array, model: Model) -> Array:
-    found = X @ model.weights + model.offset
-    if model.length.shape[1]:
-        mean, variance, log_variance = model.length
-        log_length = np.log1p(X.sum(axis=1))[:, None]
-        found -= (log_length - mean) ** 2 / (2 * variance) + log_variance / 2
-    return np.asarray(found)
+    found = np.asarray(X @ model.weights)
+    found += model.offset
+    for (mean, variance, log_variance), sign in ((model.length, -1), (model.other_length, 1)):
+        if len(mean):
+            log_length = np.log1p(X.sum(axis=1))[:, None]
+            found += sign * ((log_length - mean) ** 2 / (2 * variance) + log_variance / 2)
+    return found

@@ -14,7 +14,7 @@ from labelrank.rows import Rows, as_rows
 
 # Shares of the postings after which the search considers to stop: the last, common columns hold
 # most of the postings and least of the length.
-_SHARES = np.array([0.65, 0.74, 0.8, 0.85, 0.9, 0.95])
+_SHARES = np.array([0.72, 0.8, 0.87, 0.94])
 
 
 class InvertedIndex(NamedTuple):
