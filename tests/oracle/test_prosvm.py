@@ -253,3 +253,13 @@ def test_renaming_labels_renames_the_model():
     plain, renamed = ProSVM(**options).fit(X, Y), ProSVM(**options).fit(X, Y[:, name])
     assert renamed.objective_ == pytest.approx(plain.objective_, rel=1e-4)
     np.testing.assert_allclose(renamed.coef_, plain.coef_[name], atol=0.02)
+
+
+@pytest.mark.parametrize("approximate", [False, True])
+@pytest.mark.parametrize("Y", [np.array([[1], [0]] * 6), np.full((12, 3), np.nan)])
+def test_one_label_or_only_unknown_labels_are_learned(Y, approximate):
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    learner = ProSVM(approximate=approximate, random_state=0).fit(X, Y)
+    assert learner.decision_function(X).shape == Y.shape
+    assert learner.coef_.any() == (Y.shape[1] == 1)
+    assert learner.dual_gap_ <= 1e-3
