@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 
 SCALES = ("eigenvalue", "sqrt", "none", "balanced")
 FOLD = 1 << 24
-_SPAN = 1 << 16
+_SPAN = 1 << 18
 
 
 class LabelCodes(BaseEstimator):
@@ -145,21 +145,33 @@ class LabelCodes(BaseEstimator):
         return values, vectors
 
     def _operator(self) -> LinearOperator:
-        shape = (self.n_labels_, self.n_labels_)
-        return LinearOperator(shape, matvec=self._product, dtype=np.float64)
+        """v -> YᵀYv. Labels are renumbered by falling frequency: the usual ones stay in cache."""
+        order = np.argsort(-np.bincount(self._labels, minlength=self.n_labels_), kind="stable")
+        place = np.empty(self.n_labels_, np.int32)
+        place[order] = np.arange(self.n_labels_, dtype=np.int32)
+        ranked = place[self._labels]
 
-    def _product(self, v: Array) -> Array:
-        v = np.ascontiguousarray(v.ravel())
+        def product(v: Array) -> Array:
+            v = v.ravel()
+            found = np.asarray(self._counts @ v)
+            found[order] += self._product(ranked, np.ascontiguousarray(v[order]))
+            return found
+
+        shape = (self.n_labels_, self.n_labels_)
+        return LinearOperator(shape, matvec=product, dtype=np.float64)
+
+    def _product(self, ranked: Array, v: Array) -> Array:
         n = len(self._ptr) - 1
         # Spans of documents are fixed, not one a thread: their sums must not depend on n_jobs.
-        spans = [(first, min(first + 8 * _SPAN, n)) for first in range(0, n, 8 * _SPAN)]
-        parts = run_jobs([partial(self._part, v, *span) for span in spans], self.n_jobs)
-        return np.sum([self._counts @ v, *parts], axis=0)
+        spans = [(first, min(first + _SPAN, n)) for first in range(0, n, _SPAN)]
+        jobs = [partial(_part, self._ptr, ranked, v, *span) for span in spans]
+        return np.sum([np.zeros_like(v), *run_jobs(jobs, self.n_jobs)], axis=0)
 
-    def _part(self, v: Array, first: int, last: int) -> Array:
-        out = np.zeros_like(v)
-        cooccurrence.add_product(self._ptr, self._labels, first, last, v, out)
-        return out
+
+def _part(ptr: Array, labels: Array, v: Array, first: int, last: int) -> Array:
+    out = np.zeros_like(v)
+    cooccurrence.add_product(ptr, labels, first, last, v, out)
+    return out
 
 
 def _pieces(Y: Any) -> Iterable[Any]:
