@@ -13,7 +13,7 @@ from benchmarks.timing import best_of, record
 from labelrank import CompressionClassifier, InvertedIndexKNN, NaiveBayesRanker, datasets
 from labelrank.text import make_vectorizer
 
-NEIGHBOURS = 30
+NEIGHBOURS = 15
 
 
 def run(quick: bool = False) -> list[dict]:
@@ -84,7 +84,7 @@ def _compressor(data, documents: list[str], name: str, size) -> dict:
     learner = CompressionClassifier(name, n_jobs=2).fit(data.train.texts, data.train.Y)
     learner.decision_function(documents[:1])
     time = best_of(lambda: learner.decision_function(documents)) / len(documents)
-    few = documents[:4]
+    few = documents[:8]
     rival = best_of(lambda: _again(learner, size, few), 1) / len(few)
     gains, again = learner.decision_function(few), _again(learner, size, few)
     same_top = float((again.argmax(axis=1) == gains.argmax(axis=1)).mean())
