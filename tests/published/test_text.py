@@ -47,6 +47,7 @@ def test_every_printed_method_has_its_column():
     assert {m.yang_liu for m in text.METHODS.values()} - {""} <= printed
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_linear_svm_on_reuters_reaches_the_printed_tables():
     svm = text.METHODS["linear SVM"]
@@ -59,10 +60,10 @@ def test_the_linear_svm_on_reuters_reaches_the_printed_tables():
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("title", "break_even", "micro_f1"),
-    [("NB", 75.2, 0.7956), ("Rocchio", 79.9, 0.6), ("kNN", 82.3, 0.84)],
+    [("NB", 75.2, 0.7956), ("Rocchio", 79.9, 0.6), ("kNN", 82.3, 0.8567)],
 )
 def test_classical_methods_on_reuters_reach_the_printed_tables(title, break_even, micro_f1):
-    """Rocchio is in no table of F1; kNN's is explained in the table of the experiment."""
+    """Rocchio is in no table of F1."""
     method = text.METHODS[title]
     assert text.break_even_points(method, 0, None)["avg all"] >= break_even
     assert text.set_criteria(method, 0, None)["miF1"] >= micro_f1
@@ -78,6 +79,7 @@ def test_calibrated_pairwise_perceptrons_are_level_with_the_svm_at_their_own_thr
     assert own[0] >= own[1] >= 0.86
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_bernoulli_wins_with_few_words_and_multinomial_with_many():
     """Figure 1's finding, on debtags."""
