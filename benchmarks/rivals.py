@@ -47,7 +47,7 @@ def run_rival(
     with tempfile.TemporaryDirectory() as folder:
         for part, matrix in (("X", X), ("Y", Y), ("X_test", X_test)):
             sp.save_npz(Path(folder) / f"{part}.npz", sp.csr_matrix(matrix))
-        script = HERE / "rival_scripts" / f"{name}.py"
+        script = HERE / "rival_scripts" / f"run_{name}.py"
         done = subprocess.run(
             [str(python), str(script), folder, str(n_jobs)], capture_output=True, text=True
         )
