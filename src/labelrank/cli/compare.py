@@ -1,5 +1,6 @@
 """`labelrank compare`: learners on the folds of data sets, with tests of significance."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -99,11 +100,26 @@ def compare(
             out=out,
             representation=representation,
             max_terms=max_terms,
-            progress=advance,
+            progress=_told(advance, quiet),
         )
     tables = write(frame, out)
     show(tables, format, json)
     say(f"cells, tables and diagrams: {out}", quiet)
+
+
+def _told(advance: Callable[[int, int], None], quiet: bool) -> Callable[[int, int], None]:
+    """The bar, after a remark on what an earlier run has left."""
+    from labelrank.cli.printing import say
+
+    calls: list[int] = []
+
+    def tell(done: int, total: int) -> None:
+        if done and not calls:
+            say(f"{done} of {total} cells are there already", quiet)
+        calls.append(done)
+        advance(done, total)
+
+    return tell
 
 
 def _split(learners: str) -> list[str]:

@@ -69,10 +69,10 @@ class CellStore:
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Append a record (it names its "fingerprint") and wait until it is on disk."""
-        line = json.dumps(_finite(record), ensure_ascii=False, allow_nan=False) + "\n"
+        text = json.dumps(_finite(record), ensure_ascii=False, allow_nan=False, default=str)
         size = os.fstat(self._file).st_size
         try:
-            _write_all(self._file, line.encode())
+            _write_all(self._file, f"{text}\n".encode())
             os.fsync(self._file)
         except OSError as error:
             with suppress(OSError):

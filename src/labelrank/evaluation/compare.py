@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from difflib import get_close_matches
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -133,15 +133,16 @@ def _run(
     left = [cell for cell in known if cell not in records]
     failed: list[LabelrankError] = []
     told: set[str] = set()
-    for cell, found in measured(bench, left, jobs=jobs, memory=memory):
-        if isinstance(found, LabelrankError):
-            failed.append(found)
-            continue
-        records[cell] = {"fingerprint": known[cell], **found}
-        _pass_on(cell, found["warnings"], told)
-        if store is not None:
-            store.add(records[cell])
-        tell(len(records), len(known))
+    with closing(measured(bench, left, jobs=jobs, memory=memory)) as outcomes:
+        for cell, found in outcomes:
+            if isinstance(found, LabelrankError):
+                failed.append(found)
+                continue
+            records[cell] = {"fingerprint": known[cell], **found}
+            _pass_on(cell, found["warnings"], told)
+            if store is not None:
+                store.add(records[cell])
+            tell(len(records), len(known))
     if failed:
         kept = "; the others are kept: leave out what fails" if store is not None else ""
         raise InputError(f"{len(failed)} of {len(known)} cells failed, first {failed[0]}{kept}")

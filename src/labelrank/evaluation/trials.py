@@ -101,6 +101,8 @@ class Bench:
             predicted, predict_seconds = timed(lambda: fitted.predict(X_test))
         return {
             **cell._asdict(),
+            "folds": len(problem.splits),
+            "seed": self.seed,
             "settings": dict(chosen),
             "fit_seconds": fit_seconds,
             "predict_seconds": predict_seconds,

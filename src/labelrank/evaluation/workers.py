@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 from typing import Any
@@ -14,11 +14,14 @@ from labelrank.evaluation.trials import Bench, Cell
 Outcome = tuple[Cell, dict[str, Any] | LabelrankError]
 
 
-def measured(bench: Bench, cells: Iterable[Cell], *, jobs: int, memory: bool) -> Iterator[Outcome]:
+def measured(
+    bench: Bench, cells: Iterable[Cell], *, jobs: int, memory: bool
+) -> Generator[Outcome, None, None]:
     """Each cell with its record, or with the error that explains why there is none, when done.
 
     `memory` gives every cell a process that has measured nothing before; otherwise `jobs`
-    processes take the cells in turn, or this one does if that is 1.
+    processes take the cells in turn, or this one does if that is 1. Closing the generator ends
+    the processes at once.
     """
     if jobs == 1 and not memory:
         for cell in cells:
