@@ -49,6 +49,7 @@ from sklearn.utils import get_tags
 import labelrank
 from labelrank import (
     BinaryRelevancePerceptron,
+    LabelCodes,
     MulticlassMultilabelPerceptron,
     RelevanceBinarizer,
     Tagger,
@@ -162,7 +163,10 @@ def _learners():
 
 
 LEARNERS = list(_learners())
-BASES = {"ThresholdedRanker": BinaryRelevancePerceptron(random_state=0)}
+BASES = {
+    "BaggedRanker": BinaryRelevancePerceptron(random_state=0),
+    "ThresholdedRanker": BinaryRelevancePerceptron(random_state=0),
+}
 
 
 @pytest.mark.parametrize(("cls", "parameters"), LEARNERS, ids=lambda v: getattr(v, "__name__", ""))
@@ -206,10 +210,16 @@ def test_binarizers_answer_as_before(model, labels, tmp_path):
     assert list(loaded.classes_) == list(fitted.classes_)
 
 
+def test_label_codes_go_on_counting(tmp_path):
+    whole = LabelCodes(2).fit(Y)
+    loaded = round_trip(LabelCodes(2).fit(Y[:10]), tmp_path)
+    same(loaded.partial_fit(Y[10:]).finish().codes_, whole.codes_)
+
+
 def test_every_listed_class_has_a_round_trip():
     tested = [*CLASSIFIERS, *MULTILABEL, *REGRESSORS, *VECTORIZERS, *[m for m, _ in BINARIZERS]]
     classes = {type(part) for model in tested for part in _parts(model)}
-    classes |= {cls for cls, _ in LEARNERS} | {Tagger, _ConstantPredictor}
+    classes |= {cls for cls, _ in LEARNERS} | {Tagger, _ConstantPredictor, LabelCodes}
     listed = {allowlist._import(name) for name in allowlist._MODULES if name.count(".") == 1}
     listed.discard(None)
     assert listed <= classes

@@ -29,7 +29,7 @@ class MultilayerPerceptron(BlockwiseRanker, LabelRanker):
     activation : {"linear", "sigmoid"}
     epochs : int, default 20
     batch_size : int, default 200
-    learning_rate : float, default 0.001
+    learning_rate : float, default 0.01
         Of Adam.
     engine : {"auto", "torch", "sklearn"}
         What trains it: PyTorch if it is installed, else scikit-learn's MLPClassifier.
@@ -58,7 +58,7 @@ class MultilayerPerceptron(BlockwiseRanker, LabelRanker):
         activation: str = "linear",
         epochs: int = 20,
         batch_size: int = 200,
-        learning_rate: float = 0.001,
+        learning_rate: float = 0.01,
         engine: str = "auto",
         random_state: Any = None,
         verbose: int = 0,
