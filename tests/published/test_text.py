@@ -76,7 +76,7 @@ def test_calibrated_pairwise_perceptrons_are_level_with_the_svm_at_their_own_thr
         text.set_criteria(text.METHODS[title]._replace(cut="own"), 0, 2)["miF1"]
         for title in ("calibrated pairwise perceptrons", "linear SVM")
     ]
-    assert own[0] >= own[1] >= 0.86
+    assert own[0] >= max(own[1], 0.86)
 
 
 @pytest.mark.slow
