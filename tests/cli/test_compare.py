@@ -91,6 +91,25 @@ def test_a_learner_that_reads_texts_and_one_of_scikit_learn_take_part(run, texts
     assert json.loads(done.stdout)[0]["learners"] == ["compress", "trees"]
 
 
+def test_one_data_set_shows_all_criteria_side_by_side(run, texts, tmp_path):
+    arguments = ["compare", texts[0], "--learners", "NB,Rocchio", "--cv", 2, "-o", tmp_path / "out"]
+    done = finished(run(*arguments, "-q", "--criteria", "micro_f1,one_error"))
+    heading = next(line for line in done.stdout.splitlines() if line.lstrip().startswith("learner"))
+    assert all(name in heading for name in ("micro F1 ↑", "one error ↓", "fit seconds ↓"))
+    assert sum(line.lstrip().startswith("NB ") for line in done.stdout.splitlines()) == 1
+
+
+def test_files_of_other_shapes_are_read_as_told(run, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("body,topics\n" + "wheat rye,grain;food\ncrude oil,oil\n" * 8)
+    done = finished(
+        run("compare", path, "--learners", "NB", "--cv", 2, "-o", tmp_path / "out", "--json", "-q",
+            "--text-column", "body", "--label-column", "topics", "--label-delimiter", ";",
+            "--criteria", "ranking_loss")
+    )  # fmt: skip
+    assert json.loads(done.stdout)[0]["mean"] == [[0.0]]
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["solar-flare", "bridges"])
 def test_targets_of_several_classes_are_compared_by_exact_match(run, tmp_path, name):

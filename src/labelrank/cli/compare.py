@@ -1,6 +1,8 @@
 """`labelrank compare`: learners on the folds of data sets, with tests of significance."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,13 +10,7 @@ import typer
 
 from labelrank.cli.fit import MaxTerms, Representation, Threshold
 from labelrank.cli.options import Json, Quiet, Seed
-from labelrank.cli.reading import (
-    Folder,
-    Source,
-    _LabelColumn,
-    _LabelDelimiter,
-    _TextColumn,
-)
+from labelrank.cli.reading import Source, reads
 
 Data = Annotated[
     list[str], typer.Argument(metavar="DATA...", help="Names of data sets or paths of files.")
@@ -51,8 +47,10 @@ Format = Annotated[
 ]
 
 
+@partial(reads, without=("data", "part", "format"))
 def compare(
     data: Data,
+    source: Source,
     learners: Learners,
     cv: Cv = None,
     split: Split = None,
@@ -67,10 +65,6 @@ def compare(
     format: Format = None,
     representation: Representation = "tfidf",
     max_terms: MaxTerms = None,
-    text_column: _TextColumn = None,
-    label_column: _LabelColumn = None,
-    label_delimiter: _LabelDelimiter = None,
-    folder: Folder = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -83,10 +77,8 @@ def compare(
     check_format(format)
     names = _split(learners)
     made = {name: _made(name, names, set, threshold, seed) for name in names}
-    how: dict[str, Any] = {"text_column": text_column, "label_column": label_column,
-           "label_delimiter": label_delimiter, "folder": folder}  # fmt: skip
     with progress(f"reading {', '.join(data)}", quiet):
-        read = [Source(data=name, **how).read("all") for name in data]
+        read = [replace(source, data=name).read("all") for name in data]
     with progress("comparing", quiet) as advance:
         frame = evaluation.compare(
             read,

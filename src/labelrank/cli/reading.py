@@ -87,13 +87,17 @@ class Source:
         return {name: value for name, value in found.items() if value}
 
 
-def reads(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the fields of `Source` as options in place of its parameter `source`."""
-    fields = inspect.signature(Source).parameters
+def reads(command: Callable[..., None], without: tuple[str, ...] = ()) -> Callable[..., None]:
+    """The command with the fields of `Source` as options in place of its parameter `source`.
+
+    Fields `without` are no options; a command that goes without data names it itself.
+    """
+    known = inspect.signature(Source).parameters
+    fields = {name: known[name] for name in known if name not in without}
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        source = Source(**{name: given.pop(name) for name in fields})
+        source = Source(**{"data": "", **{name: given.pop(name) for name in fields}})
         command(source=source, **given)
 
     merged = [p.replace(kind=p.KEYWORD_ONLY) for p in _in_place(command, fields)]

@@ -48,13 +48,32 @@ def show(tables: list[Any], format: str | None, json: bool) -> None:
         return
     from labelrank.report import comparison
 
-    for one in tables:
+    if len(tables[0].datasets) == 1:
+        _show_together(tables)
+    for one in tables if len(tables[0].datasets) > 1 else []:
         heading, *rows = comparison.cells(one)
-        shown = [[f"{text} *" if best else text for text, best in row] for row in rows]
-        table(comparison.heading(one), [text for text, _ in heading], shown)
+        table(comparison.heading(one), [text for text, _ in heading], [_marked(r) for r in rows])
         if comparison.finding(one):
             typer.echo(f"  {comparison.finding(one)}\n")
     typer.echo(comparison.NOTE.replace("is bold", "is marked *"))
+
+
+def _show_together(tables: list[Any]) -> None:
+    """One data set: all criteria side by side."""
+    from labelrank.cli.printing import table
+    from labelrank.report import comparison
+
+    columns = [[row[1] for row in comparison.cells(one)[1:]] for one in tables]
+    rows = [
+        [name, *_marked([column[k] for column in columns])]
+        for k, name in enumerate(tables[0].learners)
+    ]
+    headings = [comparison.heading(one) for one in tables]
+    table(tables[0].datasets[0], ["learner", *headings], rows)
+
+
+def _marked(row: list[tuple[str, bool]]) -> list[str]:
+    return [f"{text} *" if best else text for text, best in row]
 
 
 def _text(tables: list[Any], format: str) -> str:

@@ -85,7 +85,7 @@ class Bench:
                 found = self._measure(cell)
             return found | {"warnings": sorted({_first_line(w.message) for w in heard})}
         except (LabelrankError, ValueError, MemoryError) as error:
-            raise InputError(f"{cell}: {error or 'out of memory'}") from error
+            raise InputError(f"{cell}: {str(error) or 'out of memory'}") from error
 
     def _measure(self, cell: Cell) -> dict[str, Any]:
         problem = self.problems[cell.dataset]
