@@ -18,6 +18,7 @@ See       the architecture of the library: BR, passive-aggressive and MMP differ
 import numpy as np
 
 from labelrank.kernels._compile import kernel
+from labelrank.kernels.lanes import WIDTH, load, multiply_add, prefetch, store, zeros
 from labelrank.kernels.random import normal
 from labelrank.kernels.rules import (
     IRRELEVANT,
@@ -30,6 +31,7 @@ from labelrank.kernels.rules import (
 )
 
 SEPARATE, MMP = range(2)
+_AHEAD = 12
 
 
 @kernel
@@ -60,6 +62,52 @@ def row_add(xidx, xval, start, stop, factor, c, W):
         row = W[xidx[p]]
         for k in range(width):
             row[k] += value * c[k]
+
+
+@kernel
+def line_scores(xidx, xval, start, stop, W, stride, s):
+    """s = x W for one row, with flat float32 W: sums stay in registers, lines are fetched ahead."""
+    last = xidx.shape[0] - 1
+    at = 0
+    while at + 4 * WIDTH <= stride:
+        a, b, c, d = zeros(), zeros(), zeros(), zeros()
+        for p in range(start, stop):
+            ahead = np.int64(xidx[min(p + _AHEAD, last)]) * stride + at
+            prefetch(W, ahead)
+            prefetch(W, ahead + WIDTH)
+            prefetch(W, ahead + 2 * WIDTH)
+            prefetch(W, ahead + 3 * WIDTH)
+            line = np.int64(xidx[p]) * stride + at
+            a = multiply_add(xval[p], load(W, line), a)
+            b = multiply_add(xval[p], load(W, line + WIDTH), b)
+            c = multiply_add(xval[p], load(W, line + 2 * WIDTH), c)
+            d = multiply_add(xval[p], load(W, line + 3 * WIDTH), d)
+        store(s, at, a)
+        store(s, at + WIDTH, b)
+        store(s, at + 2 * WIDTH, c)
+        store(s, at + 3 * WIDTH, d)
+        at += 4 * WIDTH
+    while at < stride:
+        a = zeros()
+        for p in range(start, stop):
+            prefetch(W, np.int64(xidx[min(p + _AHEAD, last)]) * stride + at)
+            a = multiply_add(xval[p], load(W, np.int64(xidx[p]) * stride + at), a)
+        store(s, at, a)
+        at += WIDTH
+
+
+@kernel
+def line_add(xidx, xval, start, stop, c, W, stride):
+    """W += x c' for one row, with flat float32 W; sixteen labels that stay are passed over."""
+    for at in range(0, stride, WIDTH):
+        moves = False
+        for k in range(at, at + WIDTH):
+            moves |= c[k] != 0.0
+        if moves:
+            steps = load(c, at)
+            for p in range(start, stop):
+                line = np.int64(xidx[p]) * stride + at
+                store(W, line, multiply_add(xval[p], steps, load(W, line)))
 
 
 @kernel
@@ -102,6 +150,7 @@ def learn_pass(
     rule, step, margin, tie_is_right, C, loss, penalty, seed,
 ):  # fmt: skip
     lanes = W.shape[1]
+    flat = W.reshape(W.size)
     s, c = np.empty(lanes, np.float32), np.zeros(lanes, np.float32)
     kind = np.zeros(lanes, np.int8)
     relevant, unknown = np.empty(lanes, np.int32), np.empty(lanes, np.int32)
@@ -112,7 +161,7 @@ def learn_pass(
     for t in range(order.shape[0]):
         i = order[t]
         start, stop, first, last = xptr[i], xptr[i + 1], yptr[i], yptr[i + 1]
-        row_scores(xidx, xval, start, stop, W, s)
+        line_scores(xidx, xval, start, stop, flat, lanes, s)
         n_relevant, n_unknown = _mark(yidx, yval, first, last, lo, width, kind, relevant, unknown)
         gain = squared_norm(xval, start, stop) if step else 0.0
         if rule == MMP:
@@ -126,7 +175,7 @@ def learn_pass(
         _unmark(yidx, first, last, lo, width, kind)
         total += moved
         if moved:
-            row_add(xidx, xval, start, stop, np.float32(1.0), c, W)
+            line_add(xidx, xval, start, stop, c, flat, lanes)
             if averaged:
                 row_add(xidx, xval, start, stop, float(clock + t), c, U)
     return total
@@ -135,7 +184,19 @@ def learn_pass(
 @kernel
 def scores(xptr, xidx, xval, first, last, W, width, out):
     """out[i, :width] = x_i W for rows first..last-1."""
-    s = np.empty(W.shape[1], W.dtype)
+    s = np.empty(W.shape[1], np.float32)
+    flat = W.reshape(W.size)
+    for i in range(first, last):
+        line_scores(xidx, xval, xptr[i], xptr[i + 1], flat, W.shape[1], s)
+        row = out[i]
+        for k in range(width):
+            row[k] = s[k]
+
+
+@kernel
+def double_scores(xptr, xidx, xval, first, last, W, width, out):
+    """As `scores`, for float64 W."""
+    s = np.empty(W.shape[1], np.float64)
     for i in range(first, last):
         row_scores(xidx, xval, xptr[i], xptr[i + 1], W, s)
         row = out[i]

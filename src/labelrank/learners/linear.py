@@ -98,8 +98,9 @@ def scores(
     if X.n_columns != W.shape[1]:
         raise InputError(f"X has {X.n_columns} features, but the weights have {W.shape[1]}")
     out = np.empty((X.n_rows, n_labels), W.dtype)
+    kernel = kernels.scores if W.dtype == np.float32 else kernels.double_scores
     jobs = [
-        partial(kernels.scores, *X[:3], first, last, W[block], width, out[:, lo : lo + width])
+        partial(kernel, *X[:3], first, last, W[block], width, out[:, lo : lo + width])
         for block, lo, width in _blocks(W, n_labels)
         for first, last in row_chunks(X.n_rows, n_jobs)
     ]
