@@ -67,33 +67,62 @@ def row_add(xidx, xval, start, stop, factor, c, W):
 @kernel
 def line_scores(xidx, xval, start, stop, W, stride, s):
     """s = x W for one row, with flat float32 W: sums stay in registers, lines are fetched ahead."""
-    last = xidx.shape[0] - 1
     at = 0
     while at + 4 * WIDTH <= stride:
-        a, b, c, d = zeros(), zeros(), zeros(), zeros()
-        for p in range(start, stop):
-            ahead = np.int64(xidx[min(p + _AHEAD, last)]) * stride + at
-            prefetch(W, ahead)
-            prefetch(W, ahead + WIDTH)
-            prefetch(W, ahead + 2 * WIDTH)
-            prefetch(W, ahead + 3 * WIDTH)
-            line = np.int64(xidx[p]) * stride + at
-            a = multiply_add(xval[p], load(W, line), a)
-            b = multiply_add(xval[p], load(W, line + WIDTH), b)
-            c = multiply_add(xval[p], load(W, line + 2 * WIDTH), c)
-            d = multiply_add(xval[p], load(W, line + 3 * WIDTH), d)
-        store(s, at, a)
-        store(s, at + WIDTH, b)
-        store(s, at + 2 * WIDTH, c)
-        store(s, at + 3 * WIDTH, d)
+        _four_lines(xidx, xval, start, stop, W, stride, at, s)
         at += 4 * WIDTH
+    if at + 3 * WIDTH == stride:
+        _three_lines(xidx, xval, start, stop, W, stride, at, s)
+        return
     while at < stride:
-        a = zeros()
-        for p in range(start, stop):
-            prefetch(W, np.int64(xidx[min(p + _AHEAD, last)]) * stride + at)
-            a = multiply_add(xval[p], load(W, np.int64(xidx[p]) * stride + at), a)
-        store(s, at, a)
+        _one_line(xidx, xval, start, stop, W, stride, at, s)
         at += WIDTH
+
+
+@kernel
+def _four_lines(xidx, xval, start, stop, W, stride, at, s):
+    a, b, c, d = zeros(), zeros(), zeros(), zeros()
+    for p in range(start, stop):
+        ahead = np.int64(xidx[min(p + _AHEAD, xidx.shape[0] - 1)]) * stride + at
+        prefetch(W, ahead)
+        prefetch(W, ahead + WIDTH)
+        prefetch(W, ahead + 2 * WIDTH)
+        prefetch(W, ahead + 3 * WIDTH)
+        line = np.int64(xidx[p]) * stride + at
+        a = multiply_add(xval[p], load(W, line), a)
+        b = multiply_add(xval[p], load(W, line + WIDTH), b)
+        c = multiply_add(xval[p], load(W, line + 2 * WIDTH), c)
+        d = multiply_add(xval[p], load(W, line + 3 * WIDTH), d)
+    store(s, at, a)
+    store(s, at + WIDTH, b)
+    store(s, at + 2 * WIDTH, c)
+    store(s, at + 3 * WIDTH, d)
+
+
+@kernel
+def _three_lines(xidx, xval, start, stop, W, stride, at, s):
+    a, b, c = zeros(), zeros(), zeros()
+    for p in range(start, stop):
+        ahead = np.int64(xidx[min(p + _AHEAD, xidx.shape[0] - 1)]) * stride + at
+        prefetch(W, ahead)
+        prefetch(W, ahead + WIDTH)
+        prefetch(W, ahead + 2 * WIDTH)
+        line = np.int64(xidx[p]) * stride + at
+        a = multiply_add(xval[p], load(W, line), a)
+        b = multiply_add(xval[p], load(W, line + WIDTH), b)
+        c = multiply_add(xval[p], load(W, line + 2 * WIDTH), c)
+    store(s, at, a)
+    store(s, at + WIDTH, b)
+    store(s, at + 2 * WIDTH, c)
+
+
+@kernel
+def _one_line(xidx, xval, start, stop, W, stride, at, s):
+    a = zeros()
+    for p in range(start, stop):
+        prefetch(W, np.int64(xidx[min(p + _AHEAD, xidx.shape[0] - 1)]) * stride + at)
+        a = multiply_add(xval[p], load(W, np.int64(xidx[p]) * stride + at), a)
+    store(s, at, a)
 
 
 @kernel
