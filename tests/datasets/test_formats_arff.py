@@ -293,7 +293,9 @@ def test_generated_tables_read_back_here_and_in_liac_arff(tmp_path_factory, data
         back.values.toarray() if n and sp.issparse(back.values) else back.values, dense
     )
     simple = all(c not in "\"'\\%{}\t?" for c in "".join(names + nominal))
-    if simple and not sp.issparse(values):
+    # liac-arff loses blanks at the ends of quoted names and values.
+    trimmed = all(text == text.strip() for text in names + nominal)
+    if simple and trimmed and not sp.issparse(values):
         theirs = liac.loads(path.read_text(encoding="utf-8"))["data"]
         assert [row[-1] for row in theirs] == [nominal[int(c)] for c in codes]
 
