@@ -10,6 +10,7 @@ version = release = labelrank.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.doctest",
     "sphinx.ext.mathjax",
     "numpydoc",
 ]

@@ -4,13 +4,11 @@ Every preference learner is a choice among these kinds, a weighting, a scorer an
 An arc `a > b` of instance i is a row (i, better, worse); the threshold label Θ has the
 index K, one past the last label. NaN (unknown) labels state nothing.
 
-| kind | arcs |
-|---|---|
-| `RELEVANT_IRRELEVANT` | every relevant over every irrelevant label |
-| `RELEVANT_THRESHOLD` | every relevant label over Θ |
-| `THRESHOLD_IRRELEVANT` | Θ over every irrelevant label |
-| `GRADED` | every relevant over every strictly less relevant label |
-| `CHAIN` | every relevant label over those of the next lower grade |
+- `RELEVANT_IRRELEVANT`: every relevant over every irrelevant label
+- `RELEVANT_THRESHOLD`: every relevant label over Θ
+- `THRESHOLD_IRRELEVANT`: Θ over every irrelevant label
+- `GRADED`: every relevant over every strictly less relevant label
+- `CHAIN`: every relevant label over those of the next lower grade
 
 Kernels never enumerate arcs like this (there are millions); this module says what they are,
 serves small problems, and is the reference the kernels are tested against.
