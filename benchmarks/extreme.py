@@ -1,4 +1,8 @@
-"""EUR-Lex titles: one-vs-rest SVM of all labels at once against tree-based classifiers."""
+"""EUR-Lex titles: one-vs-rest SVM of all labels at once against tree-based classifiers.
+
+C, loss and intercept were chosen among twelve settings on the titles of 2015, held out of training;
+the default settings (C = 1, no intercept) are the faster line.
+"""
 
 import time
 
@@ -10,7 +14,10 @@ from labelrank import BinaryRelevanceSVM, TextVectorizer
 from labelrank.datasets import load
 
 RIVALS = ("omikuji", "libpecos", "napkinxc")
-OURS = {"tol": 0.1, "n_jobs": 2, "random_state": 0}
+OURS = {
+    "BinaryRelevanceSVM": {"C": 0.3, "fit_intercept": True},
+    "BinaryRelevanceSVM, default": {},
+}
 
 
 def eurlex(quick: bool) -> tuple[sp.csr_array, ...]:
@@ -26,8 +33,11 @@ def eurlex(quick: bool) -> tuple[sp.csr_array, ...]:
 
 def run(quick: bool = False) -> list[dict]:
     X, Y, X_test, Y_test = eurlex(quick)
-    ours = _ours(X, Y, X_test)
-    lines = [{"name": "BinaryRelevanceSVM", **ours, **precisions(Y_test, ours["top"])}]
+    lines = []
+    for name, settings in OURS.items():
+        ours = _ours(X, Y, X_test, **settings)
+        lines.append({"name": name, **ours, **precisions(Y_test, ours["top"])})
+    ours = lines[0]
     for rival in RIVALS:
         found = run_rival(rival, X, Y, X_test)
         if "error" not in found:
@@ -38,12 +48,13 @@ def run(quick: bool = False) -> list[dict]:
     return [{key: value for key, value in line.items() if key != "top"} for line in lines]
 
 
-def _ours(X: sp.csr_array, Y: sp.csr_array, X_test: sp.csr_array) -> dict:
-    BinaryRelevanceSVM(**OURS).fit(X[:200], Y[:200]).rank(X_test[:10], top=5)
+def _ours(X: sp.csr_array, Y: sp.csr_array, X_test: sp.csr_array, **settings: object) -> dict:
+    settings |= {"tol": 0.1, "n_jobs": 2, "random_state": 0}
+    BinaryRelevanceSVM(**settings).fit(X[:200], Y[:200]).rank(X_test[:10], top=5)
     fits = []
     for _ in range(2):
         start = time.perf_counter()
-        learner = BinaryRelevanceSVM(**OURS).fit(X, Y)
+        learner = BinaryRelevanceSVM(**settings).fit(X, Y)
         fits.append(time.perf_counter() - start)
     start = time.perf_counter()
     top = np.asarray(learner.rank(X_test, top=5))

