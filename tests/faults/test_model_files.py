@@ -345,3 +345,11 @@ def test_random_trees_give_data_or_a_refusal(tree, tmp_path):
     path = forged(tmp_path, {"tree": tree}, tensors)
     with suppress(ModelFileError):
         persistence.load(path)
+
+
+def test_a_foreign_file_is_not_blamed_on_its_permissions(tmp_path):
+    path = tmp_path / "README.md"
+    path.write_text("# not a model\n")
+    with pytest.raises(ModelFileError, match="not a labelrank model file") as caught:
+        persistence.load(path)
+    assert "permissions" not in str(caught.value)

@@ -183,6 +183,8 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
     try:
         with path.open("rb") as file:
             yield file
+    except ModelFileError:
+        raise
     except FileNotFoundError as error:
         raise ModelFileError(f"there is no model file {path}; check the path") from error
     except (OSError, ValueError) as error:
