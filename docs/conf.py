@@ -4,7 +4,7 @@ import labelrank
 
 project = "labelrank"
 author = "the labelrank developers"
-copyright = "2026, the labelrank developers"  # noqa: A001
+copyright = "2026, the labelrank developers"
 version = release = labelrank.__version__
 
 extensions = [
