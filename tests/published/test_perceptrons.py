@@ -38,7 +38,6 @@ def test_operations_stand_in_the_ratios_of_table_four():
 
 @pytest.mark.slow
 def test_yeast_is_within_the_tolerance_of_table_three():
-    """1.5 points for the percentages, 3 % for the others, for all three learners."""
+    """3 % of every printed value; IsErr, a mean of 2,417 coin-like errors, has a deviation of 1.2 %."""
     for record in measured("mlpp-yeast"):
-        allowed = 1.5 if "x100" in record.row else 0.03 * record.published
-        assert abs(record.difference) <= allowed, record
+        assert abs(record.difference) <= 0.03 * record.published, record
