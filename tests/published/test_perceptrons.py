@@ -38,6 +38,6 @@ def test_operations_stand_in_the_ratios_of_table_four():
 
 @pytest.mark.slow
 def test_yeast_is_within_the_tolerance_of_table_three():
-    """3 % of every printed value; IsErr, a mean of 2,417 coin-like errors, has a deviation of 1.2 %."""
+    """3 % of every printed value; the mean of IsErr over 2,417 instances has a spread of 1.2 %."""
     for record in measured("mlpp-yeast"):
         assert abs(record.difference) <= 0.03 * record.published, record
