@@ -13,7 +13,7 @@ def run(quick: bool = False) -> list[dict]:
     with tempfile.TemporaryDirectory() as folder:
         fit = [
             "-m",
-            "labelrank.cli",
+            "labelrank",
             "fit",
             "debtags-sample",
             "--quiet",
