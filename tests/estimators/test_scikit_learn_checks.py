@@ -1,6 +1,7 @@
 """scikit-learn's own estimator checks, over every learner, in one place."""
 
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import labelrank
@@ -16,6 +17,13 @@ LEARNERS = [
     labelrank.GradedClassifier(),
     labelrank.BinaryRelevancePerceptron(epochs=5, averaging="averaged", random_state=0),
     labelrank.MulticlassMultilabelPerceptron(epochs=5, averaging="averaged", random_state=0),
+    labelrank.PairwisePerceptron(epochs=5, averaging="averaged", random_state=0),
+    labelrank.PairwisePerceptron(calibrated=False, epochs=5, random_state=0),
+    labelrank.PairwisePerceptron(epochs=5, representation="dual", random_state=0),
+    labelrank.PairwisePerceptron(
+        epochs=5, inference="quick", tie_break=None, margin=1.0, random_state=0
+    ),
+    labelrank.PairwiseClassifier(LogisticRegression()),
     labelrank.ThresholdedRanker(
         labelrank.MulticlassMultilabelPerceptron(epochs=5, averaging="averaged", random_state=0),
         random_state=0,
