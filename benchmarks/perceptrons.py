@@ -34,7 +34,7 @@ def run(quick: bool = False) -> list[dict]:
     ):
         learner.fit(X[:100], Y64[:100])
         ours = best_of(lambda learner=learner: learner.fit(X, Y64), 5)
-        records.append(record(f"{name}, rival on float32", ours, rival))
+        records.append(record(f"{name}, rival on float32", ours, rival, target))
         records.append(record(f"{name}, rival on float64", ours, usual, target))
     records.append(_agreement(X, Y64))
     return records
