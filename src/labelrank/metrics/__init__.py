@@ -1,6 +1,9 @@
 """Criteria: one function each, and `evaluate` for all of them at once."""
 
+from labelrank.metrics.calibration import reliability
+from labelrank.metrics.confusion import label_confusion
 from labelrank.metrics.curves import auc, break_even_point
+from labelrank.metrics.cuts import average_precision_by_label, precision_recall_curve
 from labelrank.metrics.evaluate import evaluate, evaluate_ranking, evaluate_sets
 from labelrank.metrics.head import ndcg_at_k, precision_at_k
 from labelrank.metrics.multidim import exact_match, hamming_score
@@ -20,6 +23,7 @@ from labelrank.metrics.sets import contingency_tables, hamming_loss, subset_accu
 
 __all__ = [
     "auc",
+    "average_precision_by_label",
     "average_precision_loss",
     "break_even_point",
     "contingency_tables",
@@ -35,14 +39,17 @@ __all__ = [
     "hamming_score",
     "is_error",
     "jaccard",
+    "label_confusion",
     "margin_loss",
     "ndcg_at_k",
     "one_error",
     "precision",
     "precision_at_k",
+    "precision_recall_curve",
     "pro_loss",
     "ranking_loss",
     "recall",
+    "reliability",
     "scorers",
     "subset_accuracy",
 ]

@@ -1,0 +1,78 @@
+"""Do probabilities keep their word? Of the entries given 0.8, eight in ten should be relevant."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from labelrank.errors import InputError
+from labelrank.metrics._inputs import Array, spans
+from labelrank.metrics.curves import Problem, _coordinates, check_problem
+
+_ROWS_AT_ONCE = 1 << 12
+
+
+class Reliability(NamedTuple):
+    """Of each bin that holds entries: mean probability, share relevant, number of entries."""
+
+    predicted: Array
+    observed: Array
+    counts: Array
+    expected_calibration_error: float
+    brier_score: float
+
+
+def reliability(Y: Any, probabilities: Any, *, bins: int = 10) -> Reliability:
+    r"""The reliability diagram of all entries, in bins of equal width.
+
+    The expected calibration error is the mean of \|predicted − observed\| over the bins, weighted
+    by their entries; the Brier score is the mean of (probability − relevance)² over the entries.
+
+    Parameters
+    ----------
+    Y : array or sparse matrix (n, K)
+        Relevance: 0 irrelevant, larger relevant, NaN unknown (left out).
+    probabilities : array (n, K)
+        That the label is relevant, from 0 to 1.
+    bins : int
+
+    Returns
+    -------
+    Reliability
+
+    Examples
+    --------
+    >>> from labelrank.metrics import reliability
+    >>> found = reliability([[1, 0], [1, 0]], [[0.9, 0.1], [0.7, 0.1]])
+    >>> found.observed.tolist(), round(found.expected_calibration_error, 2)
+    ([0.0, 1.0, 1.0], 0.15)
+    """
+    problem = check_problem(Y, probabilities, None)
+    if bins < 1 or not ((problem.scores >= 0) & (problem.scores <= 1)).all():
+        raise InputError("got numbers outside 0 to 1, or no bin; give probabilities, bins >= 1")
+    unknown = _coordinates(problem, np.isnan(problem.Y.data))[0]
+    relevant = _coordinates(problem, problem.Y.data > 0)[0]
+    totals = _all_sums(problem, bins) - _sums(unknown, bins)
+    hits = _sums(relevant, bins)
+    count, filled = totals[0].sum(), totals[0] > 0
+    if not count:
+        raise InputError("got no known entry; give relevance that is not all NaN")
+    number, mass, squares = totals[:, filled]
+    gaps = np.abs(mass - hits[0, filled])
+    brier = (squares.sum() - 2 * hits[1].sum() + hits[0].sum()) / count
+    return Reliability(
+        mass / number, hits[0, filled] / number, number.astype(np.int64),
+        float(gaps.sum() / count), float(brier),
+    )  # fmt: skip
+
+
+def _all_sums(problem: Problem, bins: int) -> Array:
+    parts = spans(len(problem.scores), _ROWS_AT_ONCE)
+    return np.sum([_sums(problem.scores[a:b].ravel(), bins) for a, b in parts], axis=0)
+
+
+def _sums(probabilities: Array, bins: int) -> Array:
+    """Number, sum and sum of squares of the probabilities in each bin."""
+    values = probabilities.astype(np.float64)
+    place = np.minimum((values * bins).astype(np.int64), bins - 1)
+    powers = (np.ones_like(values), values, values**2)
+    return np.array([np.bincount(place, power, minlength=bins) for power in powers])
