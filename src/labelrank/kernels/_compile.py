@@ -97,19 +97,30 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return _compile(function, fastmath=False)
 
 
+def inner_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """As `kernel`, put into its caller: for what is called once a row, where a call is dear.
+
+    Arrays travel as many words over the stack, and reading them back there waits for the writes.
+    """
+    return _compile(function, fastmath=False, forceinline=True)
+
+
 def fast_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """As `kernel`, and sums may be reassociated: only for loops compared within a tolerance."""
     return _compile(function, fastmath={"reassoc", "contract", "nsz"})
 
 
-def _compile(function: Callable[P, R], fastmath: object) -> Callable[P, R]:
+def _compile(
+    function: Callable[P, R], fastmath: object, forceinline: bool = False
+) -> Callable[P, R]:
     folder = _cache_folder(function.__module__.rpartition(".")[2])
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder or "")
     try:
         compiled = numba.njit(
-            cache=folder is not None, nogil=True, error_model="numpy", fastmath=fastmath
-        )(function)
+            cache=folder is not None, nogil=True, error_model="numpy", fastmath=fastmath,
+            forceinline=forceinline,
+        )(function)  # fmt: skip
     finally:
         config.CACHE_DIR = before
     if folder is not None:

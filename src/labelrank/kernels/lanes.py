@@ -31,6 +31,14 @@ class Lanes(types.Type):
         super().__init__(name="Lanes")
 
 
+class Lines(types.Type):
+    """Several times sixteen lanes: sums over a whole row of weights, each in its own register."""
+
+    def __init__(self, lines):
+        super().__init__(name=f"Lines({lines})")
+        self.lines = lines
+
+
 LANES = Lanes()
 
 
@@ -38,6 +46,12 @@ LANES = Lanes()
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager, kind):
         super().__init__(manager, kind, _VECTOR)
+
+
+@register_model(Lines)
+class _LinesModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, ir.ArrayType(_VECTOR, kind.lines))
 
 
 def _splat(builder, number, vector=_VECTOR):
@@ -70,6 +84,14 @@ def zeros(typing):
     return LANES(), lambda context, builder, sig, args: ir.Constant(_VECTOR, None)
 
 
+@intrinsic(prefer_literal=True)
+def empty_lines(typing, lines):
+    """Zeros in `lines` (a constant) lines of sixteen lanes."""
+    kind = Lines(lines.literal_value)
+    zero = ir.Constant(ir.ArrayType(_VECTOR, kind.lines), None)
+    return kind(lines), lambda context, builder, sig, args: zero
+
+
 @intrinsic
 def fill(typing, number):
     """The same number in every lane."""
@@ -99,20 +121,68 @@ def store(typing, array, at, lanes):
 
 
 @intrinsic
+def store_lines(typing, array, at, total):
+    """As `store`, for several lines."""
+
+    def build(context, builder, sig, args):
+        for line in range(total.lines):
+            at = builder.add(args[1], args[1].type(line * WIDTH))
+            target = _pointer(context, builder, sig.args[0], args[0], at, _VECTOR)
+            builder.store(builder.extract_value(args[2], line), target, align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, total), build
+
+
+def _ask_for(context, builder, kind, array, at, lines):
+    data = context.make_array(kind)(context, builder, array).data
+    word = ir.IntType(32)
+    kinds = [ir.IntType(8).as_pointer(), word, word, word]
+    signature = ir.FunctionType(ir.VoidType(), kinds)
+    function = builder.module.declare_intrinsic("llvm.prefetch", [kinds[0]], signature)
+    for line in range(lines):
+        place = builder.gep(data, [builder.add(at, at.type(line * WIDTH))])
+        builder.call(function, [builder.bitcast(place, kinds[0]), word(0), word(3), word(1)])
+    return context.get_dummy_value()
+
+
+@intrinsic
 def prefetch(typing, array, at):
     """Ask for the cache line of array[at] ahead of its use."""
 
     def build(context, builder, sig, args):
-        data = context.make_array(sig.args[0])(context, builder, args[0]).data
-        word = ir.IntType(32)
-        kinds = [ir.IntType(8).as_pointer(), word, word, word]
-        kind = ir.FunctionType(ir.VoidType(), kinds)
-        function = builder.module.declare_intrinsic("llvm.prefetch", [kinds[0]], kind)
-        place = builder.bitcast(builder.gep(data, [args[1]]), kinds[0])
-        builder.call(function, [place, word(0), word(3), word(1)])
-        return context.get_dummy_value()
+        return _ask_for(context, builder, sig.args[0], *args, lines=1)
 
     return types.void(array, types.intp), build
+
+
+@intrinsic
+def prefetch_lines(typing, array, at, lanes):
+    """Ask for as many cache lines from array[at] on as `lanes` has."""
+
+    def build(context, builder, sig, args):
+        return _ask_for(context, builder, sig.args[0], args[0], args[1], lanes.lines)
+
+    return types.void(array, types.intp, lanes), build
+
+
+@intrinsic
+def add_lines(typing, number, array, at, total):
+    """total + number * array[at : ...], with as many lines of sixteen as `total` has"""
+
+    def build(context, builder, sig, args):
+        number, array, at, total = args
+        factor = _splat(builder, number)
+        for line in range(sig.return_type.lines):
+            place = builder.add(at, at.type(line * WIDTH))
+            row = _read(context, builder, sig.args[1], array, place)
+            product = builder.fmul(factor, row, flags=("contract",))
+            old = builder.extract_value(total, line)
+            new = builder.fadd(product, old, flags=("contract",))
+            total = builder.insert_value(total, new, line)
+        return total
+
+    return total(types.float32, array, types.intp, total), build
 
 
 @intrinsic

@@ -17,8 +17,17 @@ See       the architecture of the library: BR, passive-aggressive and MMP differ
 
 import numpy as np
 
-from labelrank.kernels._compile import kernel
-from labelrank.kernels.lanes import WIDTH, load, multiply_add, prefetch, store, zeros
+from labelrank.kernels._compile import inner_kernel, kernel
+from labelrank.kernels.lanes import (
+    WIDTH,
+    add_lines,
+    empty_lines,
+    load,
+    multiply_add,
+    prefetch_lines,
+    store,
+    store_lines,
+)
 from labelrank.kernels.random import normal
 from labelrank.kernels.rules import (
     IRRELEVANT,
@@ -31,7 +40,7 @@ from labelrank.kernels.rules import (
 )
 
 SEPARATE, MMP = range(2)
-_AHEAD = 12
+_AHEAD = np.uint64(12)
 
 
 @kernel
@@ -64,68 +73,42 @@ def row_add(xidx, xval, start, stop, factor, c, W):
             row[k] += value * c[k]
 
 
-@kernel
+def _sum_of(lines):
+    """The kernel that sums a row of W over `lines` times sixteen labels from `at` on."""
+
+    @inner_kernel
+    def sum_lines(xidx, xval, start, stop, W, stride, at, s):
+        total = empty_lines(lines)
+        last = np.uint64(xidx.shape[0] - 1)
+        for p in range(np.uint64(start), np.uint64(stop)):  # unsigned: no index counts from the end
+            prefetch_lines(W, np.int64(xidx[min(p + _AHEAD, last)]) * stride + at, total)
+            total = add_lines(xval[p], W, np.int64(xidx[p]) * stride + at, total)
+        store_lines(s, at, total)
+
+    return sum_lines
+
+
+_seven, _four, _two, _one = _sum_of(7), _sum_of(4), _sum_of(2), _sum_of(1)
+
+
+@inner_kernel
 def line_scores(xidx, xval, start, stop, W, stride, s):
     """s = x W for one row, with flat float32 W: sums stay in registers, lines are fetched ahead."""
     at = 0
-    while at + 4 * WIDTH <= stride:
-        _four_lines(xidx, xval, start, stop, W, stride, at, s)
+    while at + 7 * WIDTH <= stride:
+        _seven(xidx, xval, start, stop, W, stride, at, s)
+        at += 7 * WIDTH
+    if at + 4 * WIDTH <= stride:
+        _four(xidx, xval, start, stop, W, stride, at, s)
         at += 4 * WIDTH
-    if at + 3 * WIDTH == stride:
-        _three_lines(xidx, xval, start, stop, W, stride, at, s)
-        return
-    while at < stride:
-        _one_line(xidx, xval, start, stop, W, stride, at, s)
-        at += WIDTH
+    if at + 2 * WIDTH <= stride:
+        _two(xidx, xval, start, stop, W, stride, at, s)
+        at += 2 * WIDTH
+    if at < stride:
+        _one(xidx, xval, start, stop, W, stride, at, s)
 
 
-@kernel
-def _four_lines(xidx, xval, start, stop, W, stride, at, s):
-    a, b, c, d = zeros(), zeros(), zeros(), zeros()
-    for p in range(start, stop):
-        ahead = np.int64(xidx[min(p + _AHEAD, xidx.shape[0] - 1)]) * stride + at
-        prefetch(W, ahead)
-        prefetch(W, ahead + WIDTH)
-        prefetch(W, ahead + 2 * WIDTH)
-        prefetch(W, ahead + 3 * WIDTH)
-        line = np.int64(xidx[p]) * stride + at
-        a = multiply_add(xval[p], load(W, line), a)
-        b = multiply_add(xval[p], load(W, line + WIDTH), b)
-        c = multiply_add(xval[p], load(W, line + 2 * WIDTH), c)
-        d = multiply_add(xval[p], load(W, line + 3 * WIDTH), d)
-    store(s, at, a)
-    store(s, at + WIDTH, b)
-    store(s, at + 2 * WIDTH, c)
-    store(s, at + 3 * WIDTH, d)
-
-
-@kernel
-def _three_lines(xidx, xval, start, stop, W, stride, at, s):
-    a, b, c = zeros(), zeros(), zeros()
-    for p in range(start, stop):
-        ahead = np.int64(xidx[min(p + _AHEAD, xidx.shape[0] - 1)]) * stride + at
-        prefetch(W, ahead)
-        prefetch(W, ahead + WIDTH)
-        prefetch(W, ahead + 2 * WIDTH)
-        line = np.int64(xidx[p]) * stride + at
-        a = multiply_add(xval[p], load(W, line), a)
-        b = multiply_add(xval[p], load(W, line + WIDTH), b)
-        c = multiply_add(xval[p], load(W, line + 2 * WIDTH), c)
-    store(s, at, a)
-    store(s, at + WIDTH, b)
-    store(s, at + 2 * WIDTH, c)
-
-
-@kernel
-def _one_line(xidx, xval, start, stop, W, stride, at, s):
-    a = zeros()
-    for p in range(start, stop):
-        prefetch(W, np.int64(xidx[min(p + _AHEAD, xidx.shape[0] - 1)]) * stride + at)
-        a = multiply_add(xval[p], load(W, np.int64(xidx[p]) * stride + at), a)
-    store(s, at, a)
-
-
-@kernel
+@inner_kernel
 def line_add(xidx, xval, start, stop, c, W, stride):
     """W += x c' for one row, with flat float32 W; sixteen labels that stay are passed over."""
     for at in range(0, stride, WIDTH):
@@ -147,7 +130,7 @@ def squared_norm(xval, start, stop):
     return total
 
 
-@kernel
+@inner_kernel
 def _mark(yidx, yval, start, stop, lo, width, kind, relevant, unknown):
     """Note what the labels of this block are; returns how many are relevant and unknown."""
     n_relevant, n_unknown = 0, 0
@@ -165,7 +148,7 @@ def _mark(yidx, yval, start, stop, lo, width, kind, relevant, unknown):
     return n_relevant, n_unknown
 
 
-@kernel
+@inner_kernel
 def _unmark(yidx, start, stop, lo, width, kind):
     for q in range(start, stop):
         k = yidx[q] - lo
@@ -185,6 +168,7 @@ def learn_pass(
     relevant, unknown = np.empty(lanes, np.int32), np.empty(lanes, np.int32)
     shifted, ascending = np.empty(lanes, np.float32), np.empty(lanes, np.float32)
     violating = np.empty(lanes + 1, np.int32)
+    tally = np.empty((3, lanes + 1))
     averaged = U.shape[0] > 0
     total = 0
     for t in range(order.shape[0]):
@@ -194,8 +178,10 @@ def learn_pass(
         n_relevant, n_unknown = _mark(yidx, yval, first, last, lo, width, kind, relevant, unknown)
         gain = squared_norm(xval, start, stop) if step else 0.0
         if rule == MMP:
-            moved = mmp(s, kind, width, relevant, n_relevant, gain, step, margin, C, loss,
-                        penalty, seed, clock + t, c, shifted, violating, ascending)  # fmt: skip
+            moved = mmp(
+                s, kind, width, relevant, n_relevant, gain, step, margin, C, loss, penalty, seed,
+                clock + t, c, shifted, violating, ascending, tally,
+            )  # fmt: skip
         elif step == PASSIVE_AGGRESSIVE:
             moved = separate_pa(s, kind, width, gain, C, c)
         else:

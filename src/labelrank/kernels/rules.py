@@ -17,7 +17,7 @@ See       Loza Mencía & Fürnkranz 2008 (BR, MMP); Crammer & Singer 2003 (MMP);
 
 import numpy as np
 
-from labelrank.kernels._compile import kernel
+from labelrank.kernels._compile import inner_kernel, kernel
 from labelrank.kernels.random import uniform
 
 IRRELEVANT, RELEVANT, UNKNOWN = range(3)
@@ -26,7 +26,7 @@ IS_ERROR, ERROR_SET_SIZE, MARGIN, AVERAGE_PRECISION = range(4)
 UNIFORM, PROPORTIONAL, MAX, RANDOM = range(4)
 
 
-@kernel
+@inner_kernel
 def separate(s, width, relevant, n_relevant, unknown, n_unknown, margin, tie_is_right, c):
     """Each label is its own perceptron: w += (y - prediction) x on a mistake, so c is +-2 or 0."""
     low, high = np.float32(-margin), np.float32(margin)
@@ -47,7 +47,7 @@ def separate(s, width, relevant, n_relevant, unknown, n_unknown, margin, tie_is_
     return moved
 
 
-@kernel
+@inner_kernel
 def separate_pa(s, kind, width, gain, C, c):
     """Each label is its own passive-aggressive learner (PA-I, hinge loss at margin 1)."""
     moved = 0
@@ -62,15 +62,16 @@ def separate_pa(s, kind, width, gain, C, c):
     return moved
 
 
-@kernel
+@inner_kernel
 def mmp(
     s, kind, width, relevant, n_relevant, gain, step, margin, C, loss, penalty, seed, clock, c,
-    shifted, violating, ascending,
+    shifted, violating, ascending, tally,
 ):  # fmt: skip
     """One step of the multiclass multilabel perceptron; `c` becomes delta * tau / sigma.
 
     Scratch, one entry a lane each: `shifted` (scores of the irrelevant labels plus the margin),
-    `violating` (lanes of those at or above the lowest relevant score), `ascending`.
+    `violating` (lanes of those at or above the lowest relevant score), `ascending`; `tally` has
+    three rows of one entry more.
     """
     c[:] = 0.0
     if n_relevant == 0:
@@ -80,10 +81,10 @@ def mmp(
     if n_violating == 0:
         return 0
     wrong = violating[:n_violating]
-    delta = _loss(shifted, wrong, low, loss)
-    sigma = _penalties(s, shifted, wrong, relevant, low, penalty, seed, clock, width, c)
+    delta = _loss(shifted, wrong, low, loss, tally[0])
+    sigma = _penalties(s, shifted, wrong, relevant, low, penalty, seed, clock, width, tally, c)
     if sigma == 0.0:
-        sigma = _penalties(s, shifted, wrong, relevant, low, UNIFORM, seed, clock, width, c)
+        sigma = _penalties(s, shifted, wrong, relevant, low, UNIFORM, seed, clock, width, tally, c)
     if step == PASSIVE_AGGRESSIVE:
         delta = _pa_delta(s, width, gain, C, sigma, c)
     share = np.float32(delta / sigma)
@@ -94,7 +95,7 @@ def mmp(
     return moved
 
 
-@kernel
+@inner_kernel
 def _sort_relevant(s, relevant, n_relevant, ascending):
     for r in range(n_relevant):
         value = s[relevant[r]]
@@ -106,7 +107,7 @@ def _sort_relevant(s, relevant, n_relevant, ascending):
     return ascending[:n_relevant]
 
 
-@kernel
+@inner_kernel
 def _find_violating(s, kind, width, margin, lowest, shifted, violating):
     for k in range(width):
         shifted[k] = s[k] + np.float32(margin) if kind[k] == IRRELEVANT else np.float32(-np.inf)
@@ -117,14 +118,21 @@ def _find_violating(s, kind, width, margin, lowest, shifted, violating):
     return found
 
 
-@kernel
+@inner_kernel
 def _below(low, value):
     """How many of the ascending relevant scores are at or below `value`."""
-    return np.searchsorted(low, value, side="right")
+    first, last = 0, low.shape[0]
+    while first < last:
+        middle = (first + last) // 2
+        if low[middle] <= value:
+            first = middle + 1
+        else:
+            last = middle
+    return first
 
 
-@kernel
-def _loss(shifted, wrong, low, loss):
+@inner_kernel
+def _loss(shifted, wrong, low, loss, ahead):
     n_relevant = low.shape[0]
     if loss == IS_ERROR:
         return 1.0
@@ -134,12 +142,12 @@ def _loss(shifted, wrong, low, loss):
             best = max(best, shifted[k])
         first_irrelevant = n_relevant - _below(low, best) + 1
         return float(n_relevant + wrong.shape[0] - first_irrelevant)
-    ahead = np.zeros(n_relevant + 1, np.int64)
+    ahead[: n_relevant + 1] = 0.0
     pairs = 0
     for k in wrong:
         below = _below(low, shifted[k])
         pairs += below
-        ahead[below] += 1
+        ahead[below] += 1.0
     if loss == ERROR_SET_SIZE:
         return float(pairs)
     return 1.0 - _average_precision(low, ahead)
@@ -157,22 +165,24 @@ def _average_precision(low, ahead):
     return total / n_relevant
 
 
-@kernel
-def _penalties(s, shifted, wrong, relevant, low, penalty, seed, clock, width, tau):
+@inner_kernel
+def _penalties(s, shifted, wrong, relevant, low, penalty, seed, clock, width, tally, tau):
     """Fill tau (each violated pair gives its penalty) and return sigma, the sum of penalties."""
     tau[:] = 0.0
     if penalty == MAX:
         return _most_violated(s, shifted, wrong, relevant, low.shape[0], tau)
     if penalty == RANDOM:
         return _random_pairs(s, shifted, wrong, relevant, low.shape[0], seed, clock, width, tau)
-    return _counted_pairs(s, shifted, wrong, relevant, low, penalty == PROPORTIONAL, tau)
+    return _counted_pairs(s, shifted, wrong, relevant, low, penalty == PROPORTIONAL, tally, tau)
 
 
-@kernel
-def _counted_pairs(s, shifted, wrong, relevant, low, proportional, tau):
+@inner_kernel
+def _counted_pairs(s, shifted, wrong, relevant, low, proportional, tally, tau):
     """A violating label is wrong against the lowest relevant ones: count and sum, never list."""
     n_relevant = low.shape[0]
-    counts, scores, sums = np.zeros((3, n_relevant + 1))
+    counts, scores, sums = tally[0], tally[1], tally[2]
+    for r in range(n_relevant + 1):
+        counts[r], scores[r], sums[r] = 0.0, 0.0, 0.0
     for r in range(n_relevant):
         sums[r + 1] = sums[r] + low[r]
     sigma = 0.0

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from labelrank.errors import InputError
 from labelrank.kernels import linear as kernels
 from labelrank.kernels.rules import PASSIVE_AGGRESSIVE
+from labelrank.learners.memory import aligned_zeros
 from labelrank.learners.threads import row_chunks, run_jobs
 from labelrank.rows import Rows
 
@@ -43,7 +44,7 @@ def empty_weights(
     lanes = padded if together else min(BLOCK, padded)
     shape = (-(-n_labels // lanes), n_features, lanes)
     try:
-        return np.zeros(shape, dtype)
+        return aligned_zeros(shape, dtype)
     except MemoryError as error:
         gib = np.prod(shape, dtype=float) * np.dtype(dtype).itemsize / 2**30
         raise InputError(

@@ -38,9 +38,12 @@ def require(n_bytes: int, what: str, advice: str) -> None:
         )
 
 
-def aligned_zeros(shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
-    """Zeros of float32 that begin at a cache line, so that sixteen of them are one line."""
+def aligned_zeros(
+    shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32
+) -> npt.NDArray[np.floating]:
+    """Zeros that begin at a cache line, so that sixteen float32 are one line."""
     size = int(np.prod(shape, dtype=np.int64))
-    room = np.zeros(size + _LINE // 4, np.float32)
-    skip = -room.ctypes.data % _LINE // 4
+    kind = np.dtype(dtype)
+    room = np.zeros(size + _LINE // kind.itemsize, kind)
+    skip = -room.ctypes.data % _LINE // kind.itemsize
     return room[skip : skip + size].reshape(shape)
