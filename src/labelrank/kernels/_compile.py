@@ -100,9 +100,11 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 def inner_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """As `kernel`, put into its caller: for what is called once a row, where a call is dear.
 
-    Arrays travel as many words over the stack, and reading them back there waits for the writes.
+    A call passes arrays as many words over the stack and counts references to them, which
+    threads would do to the same counters. Here nothing is counted, so an inner kernel must
+    neither allocate nor hand an array to a caller that is not an inner kernel itself.
     """
-    return _compile(function, fastmath=False, forceinline=True)
+    return _compile(function, fastmath=False, forceinline=True, _nrt=False)
 
 
 def fast_kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -110,17 +112,14 @@ def fast_kernel(function: Callable[P, R]) -> Callable[P, R]:
     return _compile(function, fastmath={"reassoc", "contract", "nsz"})
 
 
-def _compile(
-    function: Callable[P, R], fastmath: object, forceinline: bool = False
-) -> Callable[P, R]:
+def _compile(function: Callable[P, R], **options: object) -> Callable[P, R]:
     folder = _cache_folder(function.__module__.rpartition(".")[2])
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder or "")
     try:
-        compiled = numba.njit(
-            cache=folder is not None, nogil=True, error_model="numpy", fastmath=fastmath,
-            forceinline=forceinline,
-        )(function)  # fmt: skip
+        compiled = numba.njit(cache=folder is not None, nogil=True, error_model="numpy", **options)(
+            function
+        )
     finally:
         config.CACHE_DIR = before
     if folder is not None:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelrank.kernels._compile import kernel
+from labelrank.kernels._compile import inner_kernel, kernel
 from labelrank.kernels.lanes import (
     above,
     add,
@@ -113,7 +113,7 @@ def list_mentions(yptr, yidx, yval, ordered, width, free, mentions):
             mentions.level[entry * width + yidx[q] % width] = level
 
 
-@kernel
+@inner_kernel
 def _level(yval, start, stop, q, ordered):
     """1, or one more than the labels of lower grade, which orders like the grades."""
     level = np.float32(1.0)
@@ -126,30 +126,30 @@ def _level(yval, start, stop, q, ordered):
     return level
 
 
-@kernel
+@inner_kernel
 def row_scores(xidx, xval, start, stop, W, base):
     """The sixteen inner products of a row with the tile that begins at `base`."""
     total = zeros()
-    for p in range(start, stop):
+    for p in range(np.uint64(start), np.uint64(stop)):  # unsigned: no index counts from the end
         total = multiply_add(xval[p], load(W, base + WIDTH * np.int64(xidx[p])), total)
     return total
 
 
-@kernel
+@inner_kernel
 def _row_add(xidx, xval, start, stop, steps, W, base):
-    for p in range(start, stop):
+    for p in range(np.uint64(start), np.uint64(stop)):
         at = base + WIDTH * np.int64(xidx[p])
         store(W, at, multiply_add(xval[p], steps, load(W, at)))
 
 
-@kernel
+@inner_kernel
 def _perceptron_steps(s, over, under, update):
     up = multiply(over, at_most(s, fill(update.low)))
     down = multiply(under, at_most(fill(update.high), s))
     return multiply(fill(np.float32(2.0)), subtract(up, down))
 
 
-@kernel
+@inner_kernel
 def _aggressive_steps(s, over, under, update, xval, start, stop):
     gain = np.float32(0.0)
     for p in range(start, stop):
@@ -162,7 +162,7 @@ def _aggressive_steps(s, over, under, update, xval, start, stop):
     return multiply(multiply(y, step), above(loss, zeros()))
 
 
-@kernel
+@inner_kernel
 def _correct(xidx, xval, start, stop, over, under, update, W, base, U, seen, at, scratch):
     """Show one row to a tile: `over` are the pairs in which it prefers u, `under` v."""
     s = row_scores(xidx, xval, start, stop, W, base)
@@ -180,7 +180,7 @@ def _correct(xidx, xval, start, stop, over, under, update, W, base, U, seen, at,
     return wrong
 
 
-@kernel
+@inner_kernel
 def _average(xidx, xval, start, stop, wrong, U, base, seen, at, scratch):
     """`scratch` holds the steps of the sixteen pairs, then which of them were shown."""
     for lane in range(WIDTH):

@@ -17,7 +17,7 @@ See       Loza Mencía & Fürnkranz 2008 (BR, MMP); Crammer & Singer 2003 (MMP);
 
 import numpy as np
 
-from labelrank.kernels._compile import inner_kernel, kernel
+from labelrank.kernels._compile import inner_kernel
 from labelrank.kernels.random import uniform
 
 IRRELEVANT, RELEVANT, UNKNOWN = range(3)
@@ -76,7 +76,8 @@ def mmp(
     c[:] = 0.0
     if n_relevant == 0:
         return 0
-    low = _sort_relevant(s, relevant, n_relevant, ascending)
+    _sort_relevant(s, relevant, n_relevant, ascending)
+    low = ascending[:n_relevant]
     n_violating = _find_violating(s, kind, width, margin, low[0], shifted, violating)
     if n_violating == 0:
         return 0
@@ -104,7 +105,6 @@ def _sort_relevant(s, relevant, n_relevant, ascending):
             ascending[q] = ascending[q - 1]
             q -= 1
         ascending[q] = value
-    return ascending[:n_relevant]
 
 
 @inner_kernel
@@ -153,7 +153,7 @@ def _loss(shifted, wrong, low, loss, ahead):
     return 1.0 - _average_precision(low, ahead)
 
 
-@kernel
+@inner_kernel
 def _average_precision(low, ahead):
     """`ahead[p]` irrelevant labels score at or above exactly the p lowest relevant ones."""
     n_relevant = low.shape[0]
@@ -203,7 +203,7 @@ def _counted_pairs(s, shifted, wrong, relevant, low, proportional, tally, tau):
     return sigma
 
 
-@kernel
+@inner_kernel
 def _most_violated(s, shifted, wrong, relevant, n_relevant, tau):
     lowest, highest = relevant[0], wrong[0]
     for r in range(1, n_relevant):
@@ -217,7 +217,7 @@ def _most_violated(s, shifted, wrong, relevant, n_relevant, tau):
     return 1.0
 
 
-@kernel
+@inner_kernel
 def _random_pairs(s, shifted, wrong, relevant, n_relevant, seed, clock, width, tau):
     sigma = 0.0
     for r in range(n_relevant):
@@ -231,7 +231,7 @@ def _random_pairs(s, shifted, wrong, relevant, n_relevant, seed, clock, width, t
     return sigma
 
 
-@kernel
+@inner_kernel
 def _pa_delta(s, width, gain, C, sigma, tau):
     """PA-I along the direction tau / sigma: its mean hinge loss over its squared length."""
     agreement, length = 0.0, 0.0
