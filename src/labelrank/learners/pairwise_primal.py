@@ -87,14 +87,15 @@ class PrimalPairScorer:
         self._check(X)
         self._check_lesson(X, grades, order)
         update = self._update()
-        jobs = [*self._pair_jobs(X, grades, order, update, n_jobs)]
-        if self.calibrated:
+        jobs: list[Any] = []
+        if self.calibrated:  # first, as they are long: the short ones even out the threads
             mentions = self._mentions(grades, order, WIDTH)
             job = partial(kernels.learn_thresholds, *X[:3], mentions)
             jobs += [
                 partial(job, block, update, self._weights("threshold"))
                 for block in range(_blocks(self.n_labels))
             ]
+        jobs += self._pair_jobs(X, grades, order, update, n_jobs)
         done = np.sum(run_jobs(jobs, n_jobs), axis=0)
         return Lesson(int(done[0]), int(done[1]))
 
