@@ -12,14 +12,14 @@ from labelrank.experiments import Record
 SYNTHETIC = "synthetic MeSH"
 REAL = ("pubmed-mesh", "eurlex-titles", "debtags")
 MLPS = ("MLP linear", "MLP sigmoid")
-_MOST_OF_A_MODEL, _MOST_TEST, _SYNTHETIC_TEST = 2_000, 1_000, 500
-_SYNTHETIC_POOL, _SYNTHETIC_LABELS = 20_000, 500_000
+_MOST_OF_A_MODEL, _MOST_TEST, _SYNTHETIC_TEST = 2_000, 1_000, 250
+_SYNTHETIC_POOL, _SYNTHETIC_LABELS = 20_000, 200_000
 _PASSES = 20
 SETTINGS = (
     "counts of at most 100,000 words; 2,000 preferences an epoch, s = 50 and 100 epochs unless "
     "varied; a model learns from 2,000 documents (PubMed: 500), codes from the labels of all "
-    "training documents (synthetic: of 500,000); 1,000 test documents (PubMed: 250, synthetic: "
-    "500); networks (Adam, rate 0.01) make 20 passes, which takes about as long as EC-PLM"
+    "training documents (synthetic: of 200,000); 1,000 test documents (PubMed and synthetic: 250); "
+    "networks (Adam, rate 0.01) make 20 passes, which takes several times as long as EC-PLM"
 )
 
 
