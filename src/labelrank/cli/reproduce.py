@@ -1,4 +1,4 @@
-"""`labelrank reproduce`: the tables of the papers, published beside ours."""
+"""`labelrank reproduce`: the tables and figures of the papers, published beside ours."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,51 +9,99 @@ from labelrank.cli.options import Jobs, Json, Quiet, Seed
 from labelrank.cli.printing import as_json, progress, say, table
 from labelrank.cli.reading import Folder, use_folder
 
+Name = Annotated[str, typer.Argument(help="Run this experiment.", metavar="NAME")]
+All = Annotated[bool, typer.Option("--all", help="Run everything (overnight) into one book.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Run the fast ones (minutes) into a book.")]
 Out = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Also write the records as JSON lines.")
-]
-
-
+    Path | None,
+    typer.Option(
+        "--out", "-o",
+        help="With NAME: also write the records to this file as JSON lines. With --all or "
+        "--quick: the folder of the book, results/book by default; a run continues there.",
+    ),
+]  # fmt: skip
 Figures = Annotated[
-    Path, typer.Option(metavar="FOLDER", help="Where the pictures of figures are written.")
+    Path | None,
+    typer.Option(metavar="FOLDER", help="With NAME: where pictures go; results by default."),
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Measure again what the folder of the book holds already.")
+]
+Record = Annotated[
+    bool, typer.Option("--record", help="Make the verdicts of this run the recorded ones.")
+]
+Verdicts = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Recorded verdicts, in place of those in the package."),
 ]
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="Run this experiment.", metavar="NAME")] = "",
+    name: Name = "",
+    all: All = False,
+    quick: Quick = False,
     out: Out = None,
-    figures: Figures = Path("results"),
+    figures: Figures = None,
+    fresh: Fresh = False,
+    record: Record = False,
+    verdicts: Verdicts = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     data: Folder = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """List the experiments of the papers, or run one."""
+    """List the tables and figures of the papers, run one, or all of them into a book.
+
+    --all and --quick exit with 1 if a verdict is worse than the recorded one, or an experiment
+    failed.
+    """
+    from labelrank.cli.book import check_options, run_book, show_worse
+
+    check_options(name, all, quick, out, figures, fresh, record, verdicts, seed)
+    use_folder(data)
+    if all or quick:
+        run_book(
+            quick, out or Path("results/book"), fresh, record, verdicts, seed, jobs, json, quiet
+        )
+    elif name:
+        chosen, records = _run_one(name, figures, out, seed, jobs, json, quiet)
+        show_worse({chosen.name: records}, record, verdicts, seed, quiet)
+    else:
+        _list(json)
+
+
+def _run_one(
+    name: str,
+    figures: Path | None,
+    out: Path | None,
+    seed: int,
+    jobs: int | None,
+    json: bool,
+    quiet: bool,
+) -> tuple[Any, list[Any]]:
     from labelrank import experiments
     from labelrank.experiments import figures as drawing
 
-    use_folder(data)
-    drawing.folder.set(figures)
-    if not name:
-        _list(json)
-        return
+    drawing.folder.set(figures or Path("results"))
     chosen = experiments.find(name)
     records: list[Any] = []
     try:
         _measure(chosen, records, seed, jobs, quiet)
     finally:
         records = experiments.judge(records, chosen.tolerance, chosen.absolute, chosen.along)
-        lines = _lines(chosen, records, seed)
+        lines = as_lines(chosen, records, seed)
         if out is not None:
             _write(lines, out)
     if json:
         typer.echo("\n".join(lines))
     else:
         _show(chosen, records)
+    return chosen, records
 
 
-def _lines(chosen: Any, records: list[Any], seed: int) -> list[str]:
+def as_lines(chosen: Any, records: Any, seed: int) -> list[str]:
+    """The records as JSON lines."""
     from labelrank.experiments import to_json
 
     about = {"experiment": chosen.name, "paper": chosen.paper, "table": chosen.table, "seed": seed}
@@ -68,24 +116,36 @@ def _write(lines: list[str], out: Path) -> None:
 
 
 def _list(json: bool) -> None:
-    from labelrank import experiments
-    from labelrank.datasets import is_available
+    from labelrank.cli.book import contents
 
-    found = [(e, all(map(is_available, e.data))) for e in experiments.experiments()]
+    entries = contents()
     if json:
-        shown = ("name", "paper", "table", "summary", "data", "settings", "minutes", "tolerance")
-        as_json([{**{key: getattr(e, key) for key in shown}, "available": ok} for e, ok in found])
+        as_json(_for_machines(entries))
         return
-    columns = ("name", "paper", "table", "what", "data", "minutes", "state")
+    columns = ("paper", "table or figure", "what it shows", "NAME", "minutes", "state", "remark")
     rows = [
-        (e.name, e.paper, e.table, e.summary, ", ".join(e.data), e.minutes, _state(ok))
-        for e, ok in found
+        (e.paper, e.label, e.what, ", ".join(e.experiments), e.minutes, e.state, e.note)
+        for e in entries
     ]
-    table("Experiments (run one with: labelrank reproduce NAME)", columns, rows)
+    table("Run one with: labelrank reproduce NAME; all of them with: --all", columns, rows)
 
 
-def _state(available: bool) -> str:
-    return "can run" if available else "data missing"
+def _for_machines(entries: list[Any]) -> list[dict[str, Any]]:
+    """One object an experiment, then one a table or figure that has none (its name is null)."""
+    from labelrank import experiments
+    from labelrank.cli.book import has_data
+
+    shown = ("name", "paper", "table", "summary", "data", "settings", "minutes", "tolerance")
+    found: list[dict[str, Any]] = []
+    for one in experiments.experiments():
+        shows = [entry.label for entry in entries if one.name in entry.experiments]
+        about = {key: getattr(one, key) for key in shown}
+        found.append({**about, "shows": shows, "available": has_data(one)})
+    return found + [
+        {"name": None, "paper": e.paper, "table": e.label, "summary": e.what, "note": e.note,
+         "available": False}
+        for e in entries if not e.experiments
+    ]  # fmt: skip
 
 
 def _measure(chosen: Any, records: list[Any], seed: int, jobs: int | None, quiet: bool) -> None:
@@ -105,4 +165,4 @@ def _show(chosen: Any, records: list[Any]) -> None:
     ]
     columns = ("row", "column", "published", "ours", "difference", "verdict", "")
     table(f"{chosen.name}: paper {chosen.paper}, {chosen.table}", columns, rows)
-    typer.echo(f"{chosen.settings}; tolerance {chosen.tolerance:.0%} of the published value")
+    typer.echo(f"{chosen.settings}; tolerance {100 * chosen.tolerance:g} % of the published value")

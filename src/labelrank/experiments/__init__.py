@@ -24,10 +24,13 @@ __all__ = [
 PAPERS = (
     "perceptrons",
     "perceptron_figures",
+    "perceptron_costs",
     "chains",
     "pro_loss",
     "text",
+    "lecture_figures",
     "plm",
+    "plm_ablation",
 )
 
 Measure = Callable[..., Iterable[Record]]

@@ -4,6 +4,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+from labelrank.atomic import atomic_write
+
 folder: ContextVar[Path | None] = ContextVar("folder", default=None)
 
 
@@ -15,6 +17,7 @@ def save(figure: Any, name: str) -> Path | None:
     path = None if target is None else target / f"{name}.png"
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=120, bbox_inches="tight")
+        with atomic_write(path) as file:
+            figure.savefig(file, format="png", dpi=120, bbox_inches="tight")
     plt.close(figure)
     return path
