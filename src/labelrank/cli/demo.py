@@ -30,7 +30,11 @@ def demo(
     with progress("learning", quiet):
         tagger = models.fitted(learner, data.train, "tfidf", None)
     with progress("evaluating", quiet):
-        results = models.results(tagger, data.test, f"{_LEARNER} on {_DATA}")
+        test = data.test
+        results = report.of_tagger(
+            tagger, test.texts, models.relevance_of(test, tagger), data=_DATA, ids=test.ids,
+            title=f"{_LEARNER} on {_DATA}",
+        )  # fmt: skip
         model = persistence.save(tagger, out / "model.labelrank")
         page = report.write(results, out / "results.html")
     if json:
@@ -43,12 +47,13 @@ def _show(results: Any, model: Path, page: Path) -> None:
     from labelrank.cli.printing import criteria_table, indented, shortened
 
     facts = results.facts
+    sizes = {name: facts[name].split()[0] for name in ("trained on", "tested on")}
     typer.echo(
-        f"{_LEARNER} learned {facts['trained on']} package descriptions with {facts['labels']} "
-        f"tags, and where to cut its rankings, in {facts['seconds to train']} s.\n"
+        f"{_LEARNER} learned {sizes['trained on']} package descriptions with {facts['labels']} "
+        f"tags, and where to cut its rankings, in {facts['time to train']}.\n"
     )
-    criteria_table(f"Criteria on {facts['tested on']} other packages", results.criteria)
-    for document in results.documents:
+    criteria_table(f"Criteria on {sizes['tested on']} other packages", results.criteria)
+    for document in results.documents[:3]:
         typer.echo(f"{document.name}: {shortened(document.text, 80)}")
         typer.echo(indented(_ranking(document.ranked)) + "\n")
     typer.echo("Labels by falling score; | is the cut, * a right label.\n")

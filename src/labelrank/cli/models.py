@@ -176,68 +176,9 @@ def forecast(
     return sizes | forecasts(inner, X, dataset.Y)
 
 
-def answers(tagger: Any, dataset: Any) -> tuple[Any, Any, Any]:
-    """Relevance, scores and predicted sets (0/1, sparse), in the columns of the model."""
+def put_to(tagger: Any, dataset: Any) -> tuple[Any, Any]:
+    """Documents of the data, and what the tagger answers to them."""
+    from labelrank import report
+
     documents = documents_of(dataset, tagger)
-    Y = relevance_of(dataset, tagger)
-    predicted = tagger.relevance(tagger.predict(documents))
-    return Y, tagger.decision_function(documents), (predicted > 0).astype(int)
-
-
-def results(tagger: Any, dataset: Any, title: str, examples: int = 3) -> Any:
-    """Everything that a page shows of a model on labelled data, with a few documents."""
-    from labelrank import report
-
-    Y, scores, predicted = answers(tagger, dataset)
-    members = predicted.toarray() > 0
-    return report.gather(
-        title,
-        _facts(tagger, dataset),
-        Y,
-        scores,
-        label_names=tagger.label_names_,
-        members=members,
-        threshold=0.0 if (members == (scores > 0)).all() else None,
-        documents=_examples(dataset, tagger, Y, scores, members, examples),
-    )
-
-
-def learner_name(tagger: Any) -> str:
-    """The class of the learner, without what only cuts its ranking."""
-    from labelrank import ThresholdedRanker
-
-    learner = tagger.learner_
-    return type(learner.estimator if isinstance(learner, ThresholdedRanker) else learner).__name__
-
-
-def _facts(tagger: Any, dataset: Any) -> dict[str, str]:
-    told = tagger.summary_
-    return {
-        "trained on": f"{told['n_documents']:,}",
-        "tested on": f"{dataset.n_instances:,}",
-        "labels": f"{told['n_labels']:,}",
-        "features": f"{told['n_features']:,}",
-        "representation": told["representation"],
-        "seconds to train": f"{told['seconds']:.2f}",
-    }
-
-
-def _examples(
-    dataset: Any, tagger: Any, Y: Any, scores: Any, members: Any, count: int
-) -> list[Any]:
-    """Documents spread over the data: the first of each of `count` equal stretches."""
-    from labelrank import report
-
-    if dataset.texts is None:
-        return []
-    rows = range(0, dataset.n_instances, max(dataset.n_instances // count, 1))
-    return [
-        report.Document(
-            name=dataset.ids[i] if dataset.ids else f"document {i + 1}",
-            text=dataset.texts[i],
-            ranked=report.ranked_labels(
-                scores[i], members[i], Y[[i]].toarray()[0] > 0, tagger.label_names_
-            ),
-        )
-        for i in list(rows)[:count]
-    ]
+    return documents, report.answers(tagger, documents, relevance_of(dataset, tagger))

@@ -18,9 +18,10 @@ def check_format(format: str | None) -> None:
 
 
 def write(frame: Any, folder: Path) -> list[Any]:
-    """Write values, tables, tests and diagrams into the folder; return the tables."""
+    """Write values, tables, tests, diagrams and the report into the folder; return the tables."""
     from labelrank.atomic import atomic_write
     from labelrank.evaluation import tables
+    from labelrank.report import write_comparison
 
     made = [
         tables.summarise(frame, name) for name in frame["criterion"].unique(maintain_order=True)
@@ -33,7 +34,25 @@ def write(frame: Any, folder: Path) -> list[Any]:
             file.write(text)
     for table in made:
         _draw(table, folder)
+    write_comparison(made, folder / "report.html", title=_title(made[0]), facts=_facts(frame))
     return made
+
+
+def _title(table: Any) -> str:
+    learners, datasets = len(table.learners), table.datasets
+    where = ", ".join(datasets) if len(datasets) < 4 else f"{len(datasets)} data sets"
+    return f"{learners} learner{'s' * (learners > 1)} on {where}"
+
+
+def _facts(frame: Any) -> dict[str, str]:
+    from labelrank.report import duration
+
+    folds = frame["fold"].n_unique()
+    spent = frame.filter(frame["criterion"].is_in(["fit_seconds", "predict_seconds"]))
+    return {
+        "folds": str(folds) if folds > 1 else "official split",
+        "time to fit and predict": duration(spent["value"].sum()),
+    }
 
 
 def show(tables: list[Any], format: str | None, json: bool) -> None:

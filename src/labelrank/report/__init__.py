@@ -1,16 +1,23 @@
 """Results as one HTML page that opens anywhere: no network, no other file."""
 
-from labelrank.report.page import arrow, page, words, write
+from labelrank.report.compared import comparison_page, write_comparison
+from labelrank.report.documents import Document, RankedLabel, Reason, ranked_labels
+from labelrank.report.learning import of_parts, of_stream, read_learning_curve
+from labelrank.report.model import Answers, answers, duration, learner_name, of_tagger
+from labelrank.report.names import arrow, words
+from labelrank.report.page import criteria_rows, page, write
 from labelrank.report.results import (
-    Document,
+    ConfusedPair,
+    Confusion,
     LabelResult,
-    RankedLabel,
+    LearningCurve,
     Results,
     gather,
-    ranked_labels,
 )
 
 __all__ = [
-    "Document", "LabelResult", "RankedLabel", "Results", "arrow", "gather", "page",
-    "ranked_labels", "words", "write",
+    "Answers", "ConfusedPair", "Confusion", "Document", "LabelResult", "LearningCurve",
+    "RankedLabel", "Reason", "Results", "answers", "arrow", "comparison_page", "criteria_rows",
+    "duration", "gather", "learner_name", "of_parts", "of_stream", "of_tagger", "page",
+    "ranked_labels", "read_learning_curve", "words", "write", "write_comparison",
 ]  # fmt: skip

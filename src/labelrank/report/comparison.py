@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from labelrank.evaluation.tables import ALPHA, Table
 from labelrank.evaluation.trials import COSTS, smaller_is_better
-from labelrank.report.page import words
+from labelrank.report.names import words
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
     sign: f"\\{sign}" for sign in "&%$#_{}"
@@ -59,8 +59,7 @@ def heading(table: Table) -> str:
     >>> heading(Table("ranking_loss", [], [], np.empty((0, 0)), np.empty((0, 0)), [], None))
     'ranking loss ↓'
     """
-    name = words(table.criterion).replace("mib", "MiB")
-    return f"{name} {'↓' if smaller_is_better(table.criterion) else '↑'}"
+    return f"{words(table.criterion)} {'↓' if smaller_is_better(table.criterion) else '↑'}"
 
 
 def finding(table: Table) -> str:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+from labelrank.report.svg import drawing, path, shortened, text_at
+
 _LINE, _BAR, _TOP = 0.32, 0.16, 0.75
 
 
@@ -102,3 +104,55 @@ def _draw_learner(axes: Any, k: int, rank: float, name: str, n_learners: int, de
     axes.plot([rank, rank, edge], [0, y, y], color="0.35", linewidth=0.9)
     axes.text(edge, y, f"{name} {rank:.2f} " if is_left else f" {rank:.2f} {name}",
               ha="right" if is_left else "left", va="center", fontsize=10)  # fmt: skip
+
+
+def critical_difference_svg(
+    learners: Sequence[str], mean_ranks: Sequence[float], critical_difference: float
+) -> str:
+    """The same diagram as inline SVG that takes its colours from a page.
+
+    Examples
+    --------
+    >>> from labelrank.report.critical_difference import critical_difference_svg
+    >>> critical_difference_svg(["BR", "MMP", "MLPP"], [2.8, 2.0, 1.2], 1.1).count("thick")
+    2
+    """
+    order = sorted(range(len(learners)), key=lambda k: mean_ranks[k])
+    ranks = [float(mean_ranks[k]) for k in order]
+    n, half = len(ranks), (len(ranks) + 1) // 2
+    texts = [shortened(str(learners[k]), 18) for k in order]
+    room = 74 + 7.2 * max(map(len, texts))
+    left, right, line = room, room + 290, 52.0
+    step = (right - left) / max(n - 1, 1)
+    at = [left + (rank - 1) * step for rank in ranks]
+    bars = cliques(ranks, critical_difference)
+    names = line + 24 + 10 * len(bars)
+    marks = _scale_marks(n, left, step, line, critical_difference)
+    for k, x in enumerate(at):
+        is_left = k < half
+        y = names + 24 * (k if is_left else n - 1 - k)
+        edge, anchor, shift = (left - 14, "end", -6) if is_left else (right + 14, "start", 6)
+        text = f"{texts[k]}  {ranks[k]:.2f}" if is_left else f"{ranks[k]:.2f}  {texts[k]}"
+        marks.append(path([(x, line), (x, y), (edge, y)], "tick"))
+        marks.append(text_at(edge + shift, y + 4.5, text, anchor=anchor))
+    for row, (first, last) in enumerate(bars):
+        y = line + 10 + 10 * row
+        marks.append(path([(at[first] - 4, y), (at[last] + 4, y)], "thick"))
+    height = names + 24 * half
+    return drawing(right + room, height, "Critical-difference diagram of mean ranks", marks)
+
+
+def _scale_marks(
+    n_learners: int, left: float, step: float, line: float, critical_difference: float
+) -> list[str]:
+    """The line of ranks, and above it how long the critical difference is."""
+    end = left + critical_difference * step
+    marks = [
+        path([(left, line), (left + (n_learners - 1) * step, line)], "tick"),
+        path([(left, 8), (left, 16), (left, 12), (end, 12), (end, 8), (end, 16)], "tick"),
+        text_at(end + 6, 16.5, f"critical difference {critical_difference:.2f}", anchor="start"),
+    ]
+    for rank in range(n_learners):
+        x = left + rank * step
+        marks += [path([(x, line), (x, line - 6)], "tick"), text_at(x, line - 10, str(rank + 1))]
+    return marks

@@ -1,5 +1,6 @@
 """What a page of results shows, gathered from scores and relevance."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -9,12 +10,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from labelrank import decoding, metrics
-from labelrank.relevance import cardinality, check_relevance
+from labelrank.metrics.calibration import Reliability
+from labelrank.metrics.cuts import PrecisionRecall
+from labelrank.relevance import check_relevance
+from labelrank.report.documents import Document
 
 Array = npt.NDArray[Any]
 
-_POINTS = 60
-_BEYOND_THE_CUT = 5
+CURVES = 12
+_PAIRS, _MAP = 20, 12
 
 
 class LabelResult(NamedTuple):
@@ -24,6 +28,8 @@ class LabelResult(NamedTuple):
     relevant: int
     predicted: int
     correct: int
+    auc: float | None = None
+    average_precision: float | None = None
 
     @property
     def precision(self) -> float | None:
@@ -39,43 +45,54 @@ class LabelResult(NamedTuple):
         return 2 * self.correct / total if total else None
 
 
-class RankedLabel(NamedTuple):
-    """One place of a ranking: was the label chosen, and is it right?"""
+class ConfusedPair(NamedTuple):
+    """`given` was wrongly given in some of the documents in which `missed` was missed."""
 
-    name: str
-    score: float
-    chosen: bool
-    relevant: bool
-
-
-class Document(NamedTuple):
-    """An example: its text and the labels it was given, best first."""
-
-    name: str
-    text: str
-    ranked: list[RankedLabel]
+    missed: str
+    given: str
+    documents: int
+    misses: int
 
 
-class CurvePoint(NamedTuple):
-    """Micro-averaged criteria if the ranking were cut at `threshold`."""
+@dataclass(frozen=True)
+class Confusion:
+    """The pairs most often confused, and a matrix of the labels most concerned."""
 
-    threshold: float
-    precision: float
-    recall: float
-    f1: float
+    pairs: Sequence[ConfusedPair]
+    missed: Sequence[str]
+    given: Sequence[str]
+    counts: Array
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Criteria by the number of examples learned; `note` says how they were measured."""
+
+    note: str
+    sizes: Sequence[int]
+    values: Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True)
 class Results:
-    """All that a page shows; `threshold` is None where sets are not a cut at one score."""
+    """All that a page shows; `threshold` is None where sets are not a cut at one score.
+
+    `beside` holds the criteria of other models or thresholds, by name.
+    """
 
     title: str
     facts: Mapping[str, str]
     criteria: Mapping[str, float]
     labels: Sequence[LabelResult]
-    curve: Sequence[CurvePoint]
+    curve: PrecisionRecall
     threshold: float | None = 0.0
-    documents: Sequence[Document] = field(default_factory=tuple)
+    name: str = "this model"
+    beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    label_curves: Mapping[str, PrecisionRecall] = field(default_factory=dict)
+    confusion: Confusion | None = None
+    reliability: Reliability | None = None
+    learning: LearningCurve | None = None
+    documents: Sequence[Document] = ()
 
 
 def gather(
@@ -85,92 +102,119 @@ def gather(
     scores: Array,
     *,
     label_names: Sequence[str],
-    members: Array | None = None,
+    members: Any = None,
     threshold: float | None = 0.0,
-    documents: Sequence[Document] = (),
+    probabilities: Array | None = None,
+    curves_of: Sequence[str] = (),
+    **more: Any,
 ) -> Results:
-    """Everything measured from relevance and scores; `members` is the predicted set.
+    """Everything measured from relevance and scores.
 
+    Parameters
+    ----------
+    title : str
+    facts : mapping
+        What the summary tells, by name.
+    Y : array or sparse matrix (n, K)
+        Relevance; NaN is unknown.
+    scores : array (n, K)
+    label_names : sequence of str
+    members : 0/1 array or sparse matrix (n, K), or None
+        The predicted sets; None takes the labels that score above the threshold.
+    threshold : float or None
+        None if the sets are not a cut at one score.
+    probabilities : array (n, K) or None
+        For the reliability diagram.
+    curves_of : sequence of str
+        Labels whose curves are drawn besides those of the most frequent ones.
+    **more
+        `name`, `beside`, `learning`, `documents` of `Results`.
+
+    Returns
+    -------
+    Results
+
+    Examples
+    --------
     >>> results = gather("Two labels", {}, [[1, 0]], np.array([[0.5, -1.0]]), label_names="ab")
     >>> results.labels[0].f1
     1.0
     """
-    relevance = check_relevance(Y)
+    relevance, names = check_relevance(Y), [str(name) for name in label_names]
     cut = 0.0 if threshold is None else threshold
     if members is None:
         members = decoding.above(scores, cut)
+    labels = label_results(relevance, scores, members, names)
     return Results(
         title=title,
         facts=facts,
         criteria=metrics.evaluate(relevance, scores, cut, members),
-        labels=label_results(relevance, members, label_names),
-        curve=threshold_curve(relevance, scores),
+        labels=labels,
+        curve=metrics.precision_recall_curve(relevance, scores),
         threshold=threshold,
-        documents=documents,
+        label_curves=_label_curves(relevance, scores, labels, curves_of),
+        confusion=confusion(relevance, members, labels),
+        reliability=None if probabilities is None else metrics.reliability(Y, probabilities),
+        **more,
     )
 
 
-def label_results(Y: sp.csr_array, members: Array, label_names: Sequence[str]) -> list[LabelResult]:
+def label_results(
+    Y: sp.csr_array, scores: Array, members: Any, names: Sequence[str]
+) -> list[LabelResult]:
     """One line a label, in column order; unknown (NaN) relevance is left out."""
-    known = _known(Y)
-    relevant = _relevant(Y)
-    predicted = np.asarray(members, dtype=bool) & known
-    counts = zip(
-        label_names,
-        relevant.sum(axis=0).tolist(),
-        predicted.sum(axis=0).tolist(),
-        (predicted & relevant).sum(axis=0).tolist(),
-        strict=True,
-    )
-    return [LabelResult(str(name), *count) for name, *count in counts]
+    tables = metrics.contingency_tables(Y, members)
+    hits, misses, alarms = tables[:, 0, 0], tables[:, 0, 1], tables[:, 1, 0]
+    areas = np.asarray(metrics.auc(Y, scores, average=None))
+    precisions = metrics.average_precision_by_label(Y, scores)
+    columns = (hits + misses, hits + alarms, hits, areas, precisions)
+    rows = zip(names, *(column.tolist() for column in columns), strict=True)
+    return [LabelResult(*row[:4], *(_known(value) for value in row[4:])) for row in rows]
 
 
-def threshold_curve(Y: sp.csr_array, scores: Array) -> list[CurvePoint]:
-    """Micro precision, recall and F1 over thresholds.
-
-    From a cut that leaves hardly a label to one that gives four times as many as there are.
-    """
-    known = _known(Y)
-    order = np.argsort(-scores[known], kind="stable")
-    ranked = scores[known][order]
-    correct = np.cumsum(_relevant(Y)[known][order])
-    total = int(correct[-1]) if len(correct) else 0
-    if not total:
-        return []
-    most = min(len(ranked), int(4 * cardinality(Y) * Y.shape[0]))
-    sizes = np.unique(np.geomspace(max(1, most // 200), most, _POINTS).astype(int))
-    return [_point(ranked, correct, size, total) for size in sizes]
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
-def _point(ranked: Array, correct: Array, size: int, total: int) -> CurvePoint:
-    right = int(correct[size - 1])
-    return CurvePoint(
-        threshold=float(ranked[size - 1]),
-        precision=right / size,
-        recall=right / total,
-        f1=2 * right / (size + total),
-    )
+def _label_curves(
+    Y: sp.csr_array, scores: Array, labels: Sequence[LabelResult], wanted: Sequence[str]
+) -> dict[str, PrecisionRecall]:
+    """The curves of the wanted labels, then of the most frequent ones."""
+    asked = [k for k, label in enumerate(labels) if label.name in frozenset(wanted)]
+    usual = sorted(range(len(labels)), key=lambda k: -labels[k].relevant)
+    chosen = list(dict.fromkeys([*asked, *usual]))[: max(CURVES, len(asked))]
+    columns = Y.tocsc()
+    return {
+        labels[k].name: metrics.precision_recall_curve(columns[:, [k]], scores[:, [k]], points=80)
+        for k in chosen
+        if labels[k].relevant
+    }
 
 
-def ranked_labels(
-    scores: Array, members: Array, relevant: Array, label_names: Sequence[str]
-) -> list[RankedLabel]:
-    """The ranking of one instance, as far as the cut and a few places beyond it."""
-    order = decoding.rank(scores[None, :], members=members[None, :])[0]
-    shown = order[: int(members.sum()) + _BEYOND_THE_CUT]
-    return [
-        RankedLabel(str(label_names[k]), float(scores[k]), bool(members[k]), bool(relevant[k]))
-        for k in shown
+def confusion(Y: sp.csr_array, members: Any, labels: Sequence[LabelResult]) -> Confusion | None:
+    """The pairs of missed and wrongly given labels, most frequent first; None without any."""
+    found = metrics.label_confusion(Y, members).tocoo()
+    if not found.nnz:
+        return None
+    best = np.lexsort((found.col, found.row, -found.data))[:_PAIRS]
+    pairs = [
+        ConfusedPair(
+            labels[u].name, labels[v].name, int(count), labels[u].relevant - labels[u].correct
+        )
+        for u, v, count in zip(found.row[best], found.col[best], found.data[best], strict=True)
     ]
+    counts = found.tocsr()
+    rows = _largest(counts.sum(axis=1))
+    columns = _largest(counts[rows].sum(axis=0))
+    return Confusion(
+        pairs,
+        [labels[u].name for u in rows],
+        [labels[v].name for v in columns],
+        counts[rows][:, columns].toarray(),
+    )
 
 
-def _known(Y: sp.csr_array) -> Array:
-    known = np.ones(Y.shape, dtype=bool)
-    unknown = Y.tocoo()
-    gone = np.isnan(unknown.data)
-    known[unknown.row[gone], unknown.col[gone]] = False
-    return known
-
-
-def _relevant(Y: sp.csr_array) -> Array:
-    return np.asarray(Y.toarray() > 0)
+def _largest(sums: Any) -> Array:
+    sums = np.asarray(sums).ravel()
+    order = np.argsort(-sums, kind="stable")[:_MAP]
+    return order[sums[order] > 0]

@@ -1,0 +1,182 @@
+"""A fitted tagger put to labelled documents: everything its page shows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from labelrank import metrics
+from labelrank.evaluation.usage import PeakMemory, timed
+from labelrank.learners.thresholds import ThresholdedRanker
+from labelrank.relevance import cardinality
+from labelrank.report.documents import examples as examples_of
+from labelrank.report.results import LearningCurve, Results, gather
+
+Array = npt.NDArray[Any]
+
+
+class Answers(NamedTuple):
+    """Relevance, scores and predicted sets (0/1, sparse), and what predicting took."""
+
+    Y: Any
+    scores: Array
+    predicted: Any
+    seconds: float
+    peak_mib: float | None
+
+    def criteria(self) -> dict[str, float]:
+        """All criteria of the sets as predicted."""
+        return metrics.evaluate(self.Y, self.scores, predicted=self.predicted)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the sets are the labels with a score above 0."""
+        return bool(((self.scores > 0) == (self.predicted.toarray() > 0)).all())
+
+
+def answers(tagger: Any, documents: Any, labels: Any) -> Answers:
+    """Put the tagger to the documents."""
+    with PeakMemory() as peak:
+        lists, seconds = timed(lambda: tagger.predict(documents))
+    predicted = (tagger.relevance(lists) > 0).astype(np.int8)
+    scores = tagger.decision_function(documents)
+    return Answers(tagger.relevance(labels), scores, predicted, seconds, peak.mib)
+
+
+def of_tagger(
+    tagger: Any,
+    documents: Any,
+    labels: Any,
+    *,
+    data: str = "",
+    title: str | None = None,
+    ids: Sequence[Any] | None = None,
+    facts: Mapping[str, str] | None = None,
+    found: Answers | None = None,
+    name: str = "this model",
+    beside: Mapping[str, Mapping[str, float]] | None = None,
+    thresholds: Sequence[float] = (),
+    curves_of: Sequence[str] = (),
+    learning: LearningCurve | None = None,
+    examples: int = 6,
+) -> Results:
+    """Everything that a page shows of a fitted `Tagger` on labelled documents.
+
+    Parameters
+    ----------
+    tagger : Tagger
+    documents : list of texts, or the features the tagger was trained on
+    labels : label lists, or relevance in the columns of the tagger
+    data : str
+        Name of the data.
+    title, ids, facts
+        Title of the page, names of the documents, more lines of the summary.
+    found : Answers or None
+        What `answers` gave for the same documents, if it is there already.
+    name, beside : str, mapping
+        Name of this model, and criteria of others that stand beside it.
+    thresholds : sequence of float
+        Cuts of this model's scores that stand beside it, too.
+    curves_of : sequence of str
+        Labels whose curves are drawn besides those of the most frequent ones.
+    learning : LearningCurve or None
+        See `report.learned_in_parts` and `report.read_learning_curve`.
+    examples : int
+        Documents to show.
+
+    Returns
+    -------
+    Results
+
+    Examples
+    --------
+    >>> from labelrank import Tagger, datasets, report
+    >>> data = datasets.load("debtags-sample")
+    >>> tagger = Tagger().fit(data.train.texts, data.train.Y, label_names=data.label_names)
+    >>> results = report.of_tagger(tagger, data.test.texts, data.test.Y, data="debtags-sample")
+    >>> results.title
+    'BinaryRelevancePerceptron on debtags-sample'
+    >>> html = report.page(results)
+    """
+    found = found or answers(tagger, documents, labels)
+    cuts = {
+        f"cut at {cut:g}": metrics.evaluate(found.Y, found.scores, float(cut)) for cut in thresholds
+    }
+    named = (part for part in (learner_name(tagger), data) if part)
+    return gather(
+        " on ".join(named) if title is None else title,
+        {**_facts(tagger, found, data), **(facts or {})},
+        found.Y,
+        found.scores,
+        label_names=tagger.label_names_,
+        members=found.predicted,
+        threshold=0.0 if found.is_cut else None,
+        probabilities=probabilities(tagger, documents),
+        curves_of=curves_of,
+        name=name,
+        beside={**cuts, **(beside or {})},
+        learning=learning,
+        documents=examples_of(
+            tagger, documents, found.Y, found.scores, found.predicted, ids=ids, count=examples
+        ),
+    )
+
+
+def learner_name(tagger: Any) -> str:
+    """The class of the learner, without what only cuts its ranking."""
+    return type(_inner(tagger.learner_)).__name__
+
+
+def probabilities(tagger: Any, documents: Any) -> Array | None:
+    """Probability of relevance (n × K), where the learner has it."""
+    learner = _inner(tagger.learner_, fitted=True)
+    if not hasattr(learner, "predict_proba"):
+        return None
+    X = documents if tagger.vectorizer_ is None else tagger.vectorizer_.transform(documents)
+    found = learner.predict_proba(X)
+    if isinstance(found, list):
+        pairs = zip(found, learner.classes_, strict=True)
+        found = np.column_stack([p @ (np.asarray(classes) > 0) for p, classes in pairs])
+    return np.clip(found, 0.0, 1.0)
+
+
+def _inner(learner: Any, *, fitted: bool = False) -> Any:
+    if not isinstance(learner, ThresholdedRanker):
+        return learner
+    return learner.estimator_ if fitted else learner.estimator
+
+
+def _facts(tagger: Any, found: Answers, data: str) -> dict[str, str]:
+    told = tagger.summary_
+    peak = "" if found.peak_mib is None else f"{found.peak_mib:,.0f} MiB"
+    facts = {
+        "learner": learner_name(tagger),
+        "trained on": f"{told['n_documents']:,} {_of(told['data'])}".strip(),
+        "tested on": f"{len(found.scores):,} {_of(data)}".strip(),
+        "labels": f"{told['n_labels']:,}",
+        "labels a document": f"{cardinality(found.Y):.2f}",
+        "features": f"{told['n_features']:,}",
+        "representation": told["representation"],
+        "time to train": duration(told["seconds"]),
+        "time to predict": duration(found.seconds),
+        "memory to predict": peak,
+        "trained": told["date"][:10],
+        "settings": " ".join(repr(tagger.learner_).split()),
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _of(data: str) -> str:
+    return f"({data})" if data else ""
+
+
+def duration(seconds: float) -> str:
+    """A time as people read it.
+
+    >>> duration(0.0123), duration(3.21), duration(4000)
+    ('12 ms', '3.21 s', '67 min')
+    """
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    return f"{seconds:.2f} s" if seconds < 600 else f"{seconds / 60:,.0f} min"
