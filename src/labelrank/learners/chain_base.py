@@ -207,15 +207,13 @@ class ChainLearner(ColumnLearner):
         n_columns = targets.codes.shape[1]
         order = _order(getattr(self, "order", None), n_columns, rng)
         links, seeds = self.links(order), draw_seeds(rng, n_columns)
-        base = base_estimator(self.estimator)
+        base, encoding = base_estimator(self.estimator), Encoding(targets)
         cv = getattr(self, "cv", None)
         if cv is None:
-            models = train_links(
-                links, X, targets.codes, Encoding(targets), base, seeds, self.n_jobs
-            )
+            models = train_links(links, X, targets.codes, encoding, base, seeds, self.n_jobs)
         else:
             models = _train_on_predictions(links, X, targets, base, seeds, cv)
-        self._take(links, models, Encoding(targets), int(seeds[0]))
+        self._take(links, models, encoding, int(seeds[0]))
 
     def _take(self, links: list[Link], models: list[Any], encoding: Encoding, seed: int) -> None:
         """Become the chain of these fitted links."""

@@ -4,13 +4,17 @@ A link predicts one column from [x, earlier labels]. Which earlier labels it see
 tells the models of paper 004 apart: none (independent), all (chain), the last one (Viterbi).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from joblib import effective_n_jobs
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
@@ -28,6 +32,7 @@ from labelrank.learners.logistic_link import (
 Array = npt.NDArray[Any]
 
 _CELLS_AT_ONCE = 2**25
+_PLAIN = (type(None), bool, int, float, str)
 
 
 class Link(NamedTuple):
@@ -65,16 +70,19 @@ def train_links(
     label is unknown is left out of that link.
     """
     X = narrow(X)
-    columns = {link.column for link in links}
-    constant = {c: model for c in columns if (model := _constant(X, codes[:, c])) is not None}
+    constant = _constant_columns(X, codes)
     varying = [link for link in links if link.column not in constant]
     if isinstance(estimator, LogisticLink):
         trained = _solve_together(varying, X, codes, encoding, estimator, n_jobs)
     else:
-        design = _Design(varying, X, codes, encoding)
-        jobs = ((design, link, seeded(estimator, seeds[link.column])) for link in varying)
+        by_rows = (
+            sp.issparse(X) or X.flags.c_contiguous or isinstance(estimator, LogisticRegression)
+        )
+        design = _Design(varying, X, codes, encoding, "C" if by_rows else "F")
+        fresh = _copier(estimator)
+        jobs = ((design, link, _with_seed(fresh(), seeds[link.column])) for link in varying)
         if effective_n_jobs(n_jobs) == 1:
-            trained = [_train(*job) for job in jobs]
+            trained = _train_in_turn(jobs)
         else:
             trained = Parallel(n_jobs=n_jobs)(delayed(_train)(*job) for job in jobs)
     waiting = iter(trained)
@@ -83,49 +91,73 @@ def train_links(
 
 def seeded(estimator: Any, seed: int) -> Any:
     """A fresh copy, with this seed where it takes one and was given none."""
-    model = clone(estimator)
+    return _with_seed(clone(estimator), seed)
+
+
+def _with_seed(model: Any, seed: int) -> Any:
     if getattr(model, "random_state", 0) is None:
         model.set_params(random_state=int(seed))
     return model
 
 
-def _constant(X: Any, codes: Array) -> DummyClassifier | None:
+def _copier(estimator: Any) -> Callable[[], Any]:
+    """Makes unfitted copies; where parameters are plain values, a shallow copy is a whole one."""
+    pristine = clone(estimator)
+    plain = all(isinstance(value, _PLAIN) for value in pristine.get_params(deep=False).values())
+    return partial(copy if plain else clone, pristine)
+
+
+def _constant_columns(X: Any, codes: Array) -> dict[int, DummyClassifier]:
     """A column with at most one known class needs no learning (all unknown: the first class)."""
-    known = np.unique(codes[codes >= 0])
-    if len(known) > 1:
-        return None
-    return DummyClassifier(strategy="prior").fit(X[:1], known if len(known) else [0])
+    highest = codes.max(axis=0, initial=0)
+    lowest = np.where(codes < 0, highest, codes).min(axis=0, initial=np.iinfo(codes.dtype).max)
+    return {
+        int(c): DummyClassifier(strategy="prior").fit(X[:1], [highest[c]])
+        for c in np.flatnonzero(lowest >= highest)
+    }
+
+
+def _memory_order(X: Any, estimator: Any) -> str:
+    """That of X, but rows for logistic regression, which else turns X around at every link."""
+    by_column = not sp.issparse(X) and X.flags.fnc
+    return "F" if by_column and not isinstance(estimator, LogisticRegression) else "C"
 
 
 class _Design:
-    """[x, earlier labels] of each link; links that see prefixes of one order share one copy."""
+    """[x, earlier labels] of each link; links that see prefixes of one order share one copy.
 
-    def __init__(self, links: Sequence[Link], X: Any, codes: Array, encoding: Encoding) -> None:
+    The copy has the memory order given: that of X, unless the base learner wants another.
+    """
+
+    def __init__(
+        self, links: Sequence[Link], X: Any, codes: Array, encoding: Encoding, order: str
+    ) -> None:
         self.X, self.codes, self.encoding = X, codes, encoding
         self._prefix = max((link.parents for link in links), key=len, default=())
         self._room = None
         if self._prefix and not sp.issparse(X):
-            self._room = _aligned(X, encoding.features(codes, self._prefix))
+            self._room = _joined(X, encoding.features(codes, self._prefix), order)
 
     def of(self, link: Link) -> Any:
         """The features of one link, a view where it sees a prefix."""
-        is_prefix = len(link.parents) > 0 and link.parents == self._prefix[: len(link.parents)]
-        if self._room is None or not is_prefix:
-            return self._join(link.parents)
+        if self._room is None or link.parents != self._prefix[: len(link.parents)]:
+            return beside(self.X, self.encoding.features(self.codes, link.parents))
         width = self.X.shape[1] + int(self.encoding.widths[list(link.parents)].sum())
         return self._room[:, :width]
 
-    def _join(self, parents: tuple[int, ...]) -> Any:
-        return beside(self.X, self.encoding.features(self.codes, parents))
 
-
-def _aligned(X: Array, features: Array) -> Array:
-    """[X, features] with rows that begin at multiples of 64 bytes: base learners run faster."""
+def _joined(X: Array, features: Array, order: str) -> Array:
     n, d = X.shape
-    width, step = d + features.shape[1], max(1, 64 // X.itemsize)
-    room = np.empty((n, -(-width // step) * step), X.dtype)
-    room[:, :d], room[:, d:width] = X, features
-    return room[:, :width]
+    room = np.empty((n, d + features.shape[1]), X.dtype, order=order)  # type: ignore[call-overload]
+    room[:, :d], room[:, d:] = X, features
+    return room
+
+
+def _train_in_turn(jobs: Iterator[Any]) -> list[Any]:
+    """The first link is checked in full; all that is new to the others are labels, finite ones."""
+    trained = [_train(*job) for job in islice(jobs, 1)]
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        return trained + [_train(*job) for job in jobs]
 
 
 def _train(design: _Design, link: Link, model: Any) -> Any:

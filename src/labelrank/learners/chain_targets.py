@@ -51,10 +51,18 @@ def holds_classes(Y: Any, kind: str) -> bool:
 
 def read_relevance(Y: Any, n_rows: int) -> Targets:
     """Two classes a column: 0 irrelevant, 1 relevant of whatever grade."""
-    csr = check_relevance(Y, n_rows=n_rows)
-    dense = csr.toarray()
-    codes = np.where(np.isnan(dense), UNKNOWN, dense > 0).astype(np.int32)
+    if _is_plain(Y, n_rows):
+        codes = (Y > 0).astype(np.int32)
+    else:
+        dense = check_relevance(Y, n_rows=n_rows).toarray()
+        codes = np.where(np.isnan(dense), UNKNOWN, dense > 0).astype(np.int32)
     return Targets(codes, [np.arange(2)] * codes.shape[1])
+
+
+def _is_plain(Y: Any, n_rows: int) -> bool:
+    """True for dense integers >= 0, which hold nothing unknown: no need to look closer."""
+    is_dense = isinstance(Y, np.ndarray) and Y.dtype.kind in "bui" and Y.ndim == 2
+    return is_dense and len(Y) == n_rows and Y.size > 0 and bool(Y.min() >= 0)
 
 
 def read_classes(Y: Any, n_rows: int) -> Targets:
@@ -112,10 +120,9 @@ class Encoding:
         self.sizes = np.array([len(classes) for classes in targets.classes])
         self.widths = np.where(self.sizes == 2, 1, np.where(self.sizes == 1, 0, self.sizes))
         self.starts = np.concatenate([[0], np.cumsum(self.widths)])
-        self._frequencies = [
-            _frequencies(column, size)
-            for column, size in zip(targets.codes.T, self.sizes, strict=True)
-        ]
+        counts = np.array([(targets.codes == c).sum(axis=0) for c in range(self.sizes.max())])
+        frequencies = counts / np.maximum(counts.sum(axis=0), 1)
+        self._frequencies = [f[:size] for f, size in zip(frequencies.T, self.sizes, strict=True)]
         self._relevant = np.array([f[-1] for f in self._frequencies])
 
     def features(self, codes: Array, parents: Sequence[int]) -> npt.NDArray[np.float64]:
@@ -137,8 +144,3 @@ class Encoding:
         if self.widths[column] < self.sizes[column]:
             table = table[:, self.sizes[column] - self.widths[column] :]
         return table[np.where(codes < 0, self.sizes[column], codes)]
-
-
-def _frequencies(codes: Array, size: int) -> Array:
-    counts = np.bincount(codes[codes >= 0], minlength=size)
-    return counts / max(counts.sum(), 1)
