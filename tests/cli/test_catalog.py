@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from sklearn.model_selection import ParameterGrid
 
 from labelrank import catalog
 from labelrank.catalog import Entry
@@ -18,6 +19,18 @@ def test_every_entry_makes_its_learner(name):
     assert all(learner.get_params()[key] == value for key, value in entry.settings.items())
     assert entry.summary
     assert entry.paper
+
+
+# "auto" tries learners by itself.
+@pytest.mark.parametrize("name", [name for name in catalog.names() if name != "auto"])
+def test_every_entry_has_a_grid_of_settings_that_it_takes(name):
+    settings = list(ParameterGrid({**catalog.describe(name).grid}))
+    assert len(settings) >= 2
+    for chosen in settings:
+        learner = catalog.make(name, **chosen)
+        assert chosen.items() <= learner.get_params().items()
+        if hasattr(learner, "_check_parameters"):
+            learner._check_parameters()
 
 
 def test_names_are_unique_whatever_their_capitals():

@@ -1,9 +1,12 @@
 """`labelrank compare` runs learners on folds and leaves cells, tables, tests and diagrams."""
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
+
+from labelrank.catalog import chains
 
 TOPICS = ("grain", "oil", "trade")
 
@@ -130,7 +133,9 @@ def test_the_official_split_has_one_cell_a_learner(run, tmp_path):
     refused(run(*arguments, "solar-flare"), "solar-flare", "no official split")
 
 
-def test_wrong_options_are_explained(run, texts, tmp_path):
+def test_wrong_options_are_explained(run, texts, tmp_path, monkeypatch):
+    without_grid = tuple(replace(entry, grid={}) for entry in chains.ENTRIES)
+    monkeypatch.setattr(chains, "ENTRIES", without_grid)
     start = ["compare", texts[0], "-o", tmp_path / "out"]
     for options, words in (
         (["--learners", "NB,NBB"], ["NBB", "did you mean"]),

@@ -1,11 +1,13 @@
 """`labelrank tune` finds the setting that is best on held-out documents."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from labelrank import persistence
+from labelrank.catalog import chains
 from labelrank.cli.tune import _grid, _least
 
 
@@ -71,6 +73,11 @@ def test_wrong_grids_are_explained(run, noisy):
         done = run("tune", noisy, "-l", "NB", "--grid", grid)
         assert done.exit_code == 2
         assert sentence in done.stderr
+
+
+def test_a_learner_without_a_grid_asks_for_one(run, noisy, monkeypatch):
+    without_grid = tuple(replace(entry, grid={}) for entry in chains.ENTRIES)
+    monkeypatch.setattr(chains, "ENTRIES", without_grid)
     done = run("tune", noisy, "-l", "IC")
     assert done.exit_code == 2
     assert "no grid of its own" in done.stderr

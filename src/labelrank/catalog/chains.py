@@ -4,6 +4,8 @@ from labelrank.catalog.entry import Entry
 
 _PAPER = "Read, Martino & Luengo, Viterbi classifier chains (004)"
 _RANDOM_ORDER = {"order": "random"}
+_LINK = {"estimator": "labelrank.learners.logistic_link:LogisticLink"}
+_STRENGTHS = (0.01, 0.1, 1.0, 10.0)
 
 ENTRIES = (
     Entry(
@@ -11,6 +13,8 @@ ENTRIES = (
         learner="labelrank.learners.chains:IndependentClassifiers",
         paper=_PAPER,
         summary="Independent classifiers: one logistic regression a label",
+        parts=_LINK,
+        grid={"estimator__C": _STRENGTHS},
     ),
     Entry(
         name="CC",
@@ -18,6 +22,8 @@ ENTRIES = (
         paper=_PAPER,
         summary="Classifier chain: each label sees those before it, taken greedily",
         settings=_RANDOM_ORDER,
+        parts=_LINK,
+        grid={"estimator__C": _STRENGTHS},
     ),
     Entry(
         name="PCC",
@@ -25,6 +31,8 @@ ENTRIES = (
         paper=_PAPER,
         summary="Probabilistic classifier chain: the most probable path, exactly; few labels only",
         settings=_RANDOM_ORDER,
+        parts=_LINK,
+        grid={"estimator__C": _STRENGTHS},
     ),
     Entry(
         name="PCC-beam",
@@ -32,6 +40,8 @@ ENTRIES = (
         paper="Kumar et al. 2013, as in 004",
         summary="Probabilistic classifier chain by beam search, for any number of labels",
         settings={**_RANDOM_ORDER, "inference": "beam"},
+        parts=_LINK,
+        grid={"estimator__C": _STRENGTHS},
     ),
     Entry(
         name="MCC",
@@ -39,6 +49,8 @@ ENTRIES = (
         paper=_PAPER,
         summary="Classifier chain with the most probable of sampled paths",
         settings=_RANDOM_ORDER,
+        parts=_LINK,
+        grid={"estimator__C": _STRENGTHS},
     ),
     Entry(
         name="VCC",
@@ -46,6 +58,8 @@ ENTRIES = (
         paper=_PAPER,
         summary="Viterbi classifier chain: each label sees the one before it, best path exactly",
         settings=_RANDOM_ORDER,
+        parts=_LINK,
+        grid={"estimator__C": _STRENGTHS},
     ),
     Entry(
         name="MsCC",
@@ -53,6 +67,7 @@ ENTRIES = (
         paper=_PAPER,
         summary="The best of 50 random orders of a Monte Carlo classifier chain",
         parts={"estimator": "MCC"},
+        grid={"estimator__estimator__C": _STRENGTHS},
     ),
     Entry(
         name="VsCC",
@@ -60,6 +75,7 @@ ENTRIES = (
         paper=_PAPER,
         summary="The best of 50 random orders of a Viterbi classifier chain",
         parts={"estimator": "VCC"},
+        grid={"estimator__estimator__C": _STRENGTHS},
     ),
     Entry(
         name="ECC",
@@ -67,6 +83,7 @@ ENTRIES = (
         paper="Read et al. 2011, as in 004",
         summary="Ensemble of classifier chains: ten random orders vote",
         parts={"estimator": "CC"},
+        grid={"estimator__estimator__C": _STRENGTHS},
     ),
     Entry(
         name="CC+",
@@ -76,5 +93,6 @@ ENTRIES = (
         settings={"voting": "soft"},
         parts={"estimator": "MCC"},
         improves="CC",
+        grid={"estimator__estimator__C": _STRENGTHS},
     ),
 )

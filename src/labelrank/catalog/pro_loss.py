@@ -8,6 +8,8 @@ from labelrank.catalog.entry import Entry
 _PAPER = "Xu, Li & Zhou 2013 (002)"
 _PROSVM = "labelrank.learners.prosvm:ProSVM"
 
+_STRENGTHS = {"C": (0.01, 0.1, 1.0, 10.0)}
+
 ENTRIES = (
     Entry(
         name="ProSVM",
@@ -16,6 +18,7 @@ ENTRIES = (
         summary="Large margins for PRO loss: the set of relevant labels and their order",
         settings={"fit_intercept": True},
         needs=("order",),
+        grid=_STRENGTHS,
     ),
     Entry(
         name="ProSVM-A",
@@ -24,6 +27,7 @@ ENTRIES = (
         summary="ProSVM by its upper bound: preferences with the threshold, and a chain",
         settings={"fit_intercept": True, "approximate": True},
         needs=("order",),
+        grid=_STRENGTHS,
     ),
     Entry(
         name="ProSVM'",
@@ -31,6 +35,7 @@ ENTRIES = (
         paper=_PAPER,
         summary="ProSVM without preferences between relevant labels",
         settings={"fit_intercept": True, "ordered": False},
+        grid=_STRENGTHS,
     ),
     Entry(
         name="ProSVM-A'",
@@ -38,6 +43,7 @@ ENTRIES = (
         paper=_PAPER,
         summary="ProSVM-A without preferences between relevant labels",
         settings={"fit_intercept": True, "approximate": True, "ordered": False},
+        grid=_STRENGTHS,
     ),
     Entry(
         name="RankSVM",
@@ -45,6 +51,7 @@ ENTRIES = (
         paper="Elisseeff & Weston 2002, as in 002",
         summary="Large margins of relevant over irrelevant labels, threshold by least squares",
         settings={"fit_intercept": True},
+        grid=_STRENGTHS,
     ),
     Entry(
         name="RankSVM-R",
@@ -53,6 +60,7 @@ ENTRIES = (
         summary="RankSVM decides the set, pairwise comparison orders it",
         parts={"selector": "RankSVM", "orderer": "PCnR"},
         needs=("order",),
+        grid={"selector__C": (0.01, 0.1, 1.0, 10.0)},
     ),
     Entry(
         name="BSVM",
@@ -60,6 +68,7 @@ ENTRIES = (
         paper="Boutell et al. 2004, as in 002",
         summary="One linear SVM a label, all labels in one pass over the data",
         settings={"fit_intercept": True, "loss": "hinge"},
+        grid=_STRENGTHS,
     ),
     Entry(
         name="BSVM+",
@@ -68,5 +77,6 @@ ENTRIES = (
         summary="BSVM with the squared hinge: smoother, and faster to solve",
         settings={"fit_intercept": True},
         improves="BSVM",
+        grid=_STRENGTHS,
     ),
 )
