@@ -37,6 +37,7 @@ _HOME = {
     "LabelPowerset": "learners.powerset",
     "CompressionClassifier": "learners.compression",
     "ThresholdedRanker": "learners.thresholds",
+    "AutoRanker": "learners.auto",
     "AdaBoostMH": "learners.boosting",
     "MLkNN": "learners.neighbors_ml",
     "GradedClassifier": "learners.graded",

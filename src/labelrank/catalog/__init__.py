@@ -21,6 +21,7 @@ FAMILIES = (
     "pro_loss_rivals",
     "text",
     "embedding",
+    "auto",
 )
 
 

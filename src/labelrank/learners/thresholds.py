@@ -204,9 +204,29 @@ def _cut(truth: npt.NDArray[Any], scores: npt.NDArray[Any], metric: str) -> tupl
     group = np.broadcast_to(groups if axis != 0 else groups[:, None], truth.shape)
     known = ~np.isnan(truth)
     relevant = truth[known] > 0
-    group = np.ascontiguousarray(group[known], np.int64)
-    score = np.ascontiguousarray(scores[known], np.float64)
+    group = group[known]
+    score = scores[known]
     total = np.bincount(group[relevant], minlength=len(groups)).astype(np.int64)
+    if metric == "f1_micro":
+        kept = _contenders(score, relevant)
+        score, group, relevant = score[kept], group[kept], relevant[kept]
+    score, group = np.ascontiguousarray(score, np.float64), np.ascontiguousarray(group, np.int64)
     order = np.argsort(-score, kind="stable")
     threshold, best = cuts.best_cut(order, score, group, relevant, total, measure)
     return float(threshold), float(best)
+
+
+def _contenders(score: npt.NDArray[Any], relevant: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The entries that matter to the best micro-F1, so that not all need be sorted.
+
+    With p entries taken and r relevant it is at most 2r / (p + r): once some cut reaches F, no
+    cut with more than r (2 / F - 1) entries is better.
+    """
+    n, r = score.size, int(relevant.sum())
+    everything = np.ones(n, bool)
+    if r == 0:
+        return everything
+    taken = score >= np.partition(score, n - r)[n - r]
+    reached = 2.0 * np.count_nonzero(relevant & taken) / (np.count_nonzero(taken) + r)
+    most = int(r * (2.0 / reached - 1.0)) + 2 if reached else n
+    return score >= np.partition(score, n - most)[n - most] if most < n else everything

@@ -1,0 +1,149 @@
+"""The learner and the cut that suit the data, found within a time budget."""
+
+import time
+from typing import Any
+
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+
+from labelrank.errors import InputError
+from labelrank.learners.arc_machine import check_above_zero
+from labelrank.learners.base import LabelRanker
+from labelrank.learners.candidates import candidates
+from labelrank.learners.progress import track
+from labelrank.learners.race import CUTS, HELD, Goal, Race, fitted
+from labelrank.learners.thresholds import ThresholdedRanker
+
+
+def _explains(self: "AutoRanker") -> bool:
+    return hasattr(self.estimator_, "why")
+
+
+class AutoRanker(LabelRanker):
+    """Tries learners on held-out instances, and fits the best, with the best cut, on all.
+
+    A race: every candidate learns from some of the instances and is judged by others; the best go
+    on with more of them. A trial that would not end within `budget`, judged by those before it,
+    is not begun. With time enough the result depends on `random_state` alone.
+
+    Parameters
+    ----------
+    criterion : str, default "micro_f1"
+        What to be good at: a criterion of sets (micro_f1, macro_f1, example_f1, example_jaccard,
+        subset_accuracy, hamming_loss), for which the cut is tuned, or any of rankings and scores
+        (ranking_loss, precision_at_1, average_precision, pro_loss, micro_auc, ...), with a cut
+        tuned for micro-F1 (for PRO loss the learner's own threshold).
+    budget : float, default 60.0
+        Seconds for the race and the last fit. At least one candidate is fitted, however long it
+        takes.
+    candidates : dict of str to LabelRanker, or None
+        Other learners to try, in this order; by default those known to be good for the criterion.
+    n_jobs : int or None
+        Given to the candidates that take it; never changes a trial's result.
+    random_state : int, RandomState or None
+        Which instances are held out, and the seeds of the candidates.
+    verbose : int, default 0
+        Above 0: a bar with the trials.
+
+    Attributes
+    ----------
+    estimator_ : ThresholdedRanker
+        The best candidate with its cut, fitted on all instances.
+    best_ : str
+        Name of the best candidate.
+    threshold_ : float
+        The cut of its scores.
+    trials_ : list of dict
+        What was tried: name, n_instances, score (the criterion on the held-out instances), cut,
+        seconds; a candidate there was no time for has None for the last three.
+
+    Examples
+    --------
+    >>> from labelrank import AutoRanker, TextVectorizer, datasets
+    >>> data = datasets.load("debtags-sample").train
+    >>> X = TextVectorizer().fit_transform(data.texts[:600])
+    >>> learner = AutoRanker("precision_at_1", random_state=0).fit(X, data.Y[:600])
+    >>> learner.best_ in {trial["name"] for trial in learner.trials_}
+    True
+    """
+
+    def __init__(
+        self,
+        criterion: str = "micro_f1",
+        *,
+        budget: float = 60.0,
+        candidates: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.criterion = criterion
+        self.budget = budget
+        self.candidates = candidates
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_above_zero("budget", self.budget)
+        Goal.of(self.criterion)
+        if self.candidates is not None and not self.candidates:
+            raise InputError("got no candidates; name at least one learner, or give None")
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        random = check_random_state(self.random_state)
+        learners = self._learners(X, Y, int(random.randint(2**31 - 1)))
+        goal = Goal.of(self.criterion)
+        race = Race(X, Y, goal, float(self.budget), random)
+        if X.shape[0] >= 2 * HELD:
+            for _ in track(race.run(learners), "racing", self.verbose):
+                pass
+        best = race.best()
+        self.best_ = best.name if best else next(iter(learners))
+        self.threshold_ = best.cut if best else 0.0
+        self.trials_ = _told(race, goal)
+        cut = ThresholdedRanker(learners[self.best_], strategy="fixed", threshold=self.threshold_)
+        start = time.perf_counter()
+        self.estimator_ = fitted(cut, X, Y)
+        self.refit_seconds_ = time.perf_counter() - start
+
+    def _learners(self, X: Any, Y: sp.csr_array, seed: int) -> dict[str, Any]:
+        kind = _kind(self.criterion)
+        chosen = candidates(kind, X, Y) if self.candidates is None else self.candidates
+        return {name: _shared(learner, seed, self.n_jobs) for name, learner in chosen.items()}
+
+    def _scores(self, X: Any) -> npt.NDArray[Any]:
+        return self.estimator_.decision_function(X)
+
+    @available_if(_explains)  # type: ignore[untyped-decorator]
+    def why(self, x: Any, label: Any, over: Any = None) -> Any:
+        """The reasons of the chosen learner; see its `why`."""
+        return self.estimator_.why(x, label, over=over)
+
+
+def _kind(criterion: str) -> str:
+    """What a criterion looks at: sets, the top of the ranking, or the whole order."""
+    if criterion in CUTS:
+        return "sets"
+    return "top" if "_at_" in criterion or "one_error" in criterion else "order"
+
+
+def _shared(learner: Any, seed: int, n_jobs: int | None) -> Any:
+    known, shared = learner.get_params(deep=False), {"random_state": seed, "n_jobs": n_jobs}
+    unset = {key: shared[key] for key in shared if known.get(key, 0) is None}
+    return clone(learner).set_params(**unset)
+
+
+def _told(race: Race, goal: Goal) -> list[dict[str, Any]]:
+    """The trials as plain values, in their order, then what there was no time for."""
+    ran = [
+        {"name": trial.name, "n_instances": trial.n_instances,
+         "score": goal.scorer.sign * trial.value, "cut": trial.cut, "seconds": trial.seconds}
+        for trial in race.trials
+    ]  # fmt: skip
+    none = dict.fromkeys(("score", "cut", "seconds"))
+    return ran + [{"name": name, "n_instances": n, **none} for name, n in race.skipped]

@@ -1,0 +1,156 @@
+"""A race of learners on held-out data: all of them on few instances, the best on ever more.
+
+Successive halving (Karnin et al. 2013; Jamieson & Talwalkar 2016) with a clock: a trial begins only
+if, by what trials have taken so far, it and the final fit of the best will end within the budget.
+"""
+
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+
+from labelrank.errors import InputError
+from labelrank.learners.thresholds import best_threshold
+from labelrank.metrics.scorers import CriterionScorer, get_scorer
+
+Array = npt.NDArray[Any]
+
+# What cuts the ranking best for a criterion of sets.
+CUTS = {
+    "micro_f1": "f1_micro",
+    "macro_f1": "f1_macro",
+    "example_f1": "f1_example",
+    "example_jaccard": "jaccard",
+    "subset_accuracy": "subset_accuracy",
+    "hamming_loss": "hamming",
+    "neg_hamming_loss": "hamming",
+}
+HELD = 5
+MOST_HELD = 8_000_000
+LEAST = 2000
+
+
+class Trial(NamedTuple):
+    """One learner fitted on some instances, judged by others; `value` is larger for the better."""
+
+    name: str
+    n_instances: int
+    value: float
+    cut: float
+    fit_seconds: float
+    seconds: float
+    scores: Array
+
+
+class Goal(NamedTuple):
+    """A criterion, and how the ranking is cut for it."""
+
+    name: str
+    scorer: CriterionScorer
+    cut: str | None
+
+    @classmethod
+    def of(cls, criterion: str) -> "Goal":
+        """The goal of that name, or an InputError with the names there are."""
+        scorer = get_scorer(criterion)
+        if not isinstance(scorer, CriterionScorer) or (
+            scorer.on == "sets" and criterion not in CUTS
+        ):
+            raise InputError(
+                f"got criterion={criterion!r}, for which no cut can be tuned; use one of "
+                f"{', '.join(CUTS)}, or a criterion of rankings such as 'ranking_loss'"
+            )
+        is_pro = criterion.endswith("pro_loss")
+        return cls(criterion, scorer, None if is_pro else CUTS.get(criterion, "f1_micro"))
+
+    def judge(self, Y: sp.csr_array, scores: Array) -> tuple[float, float]:
+        """How good the scores are (larger is better), and where to cut them."""
+        cut = 0.0 if self.cut is None else float(best_threshold(Y, scores, self.cut))
+        given = sp.csr_array(scores > cut) if self.scorer.on == "sets" else scores
+        value = self.scorer.criterion(Y, given, **self.scorer.options)
+        return self.scorer.sign * float(value), cut
+
+
+class Race:
+    """Learners on the same parts of the data; `trials` are those run, `skipped` those not begun."""
+
+    def __init__(self, X: Any, Y: sp.csr_array, goal: Goal, budget: float, random: Any) -> None:
+        n = X.shape[0]
+        order = random.permutation(n)
+        n_held = min(n // HELD, max(LEAST // 4, MOST_HELD // max(Y.shape[1], 1)))
+        self.held, self.rest = np.sort(order[:n_held]), order[n_held:]
+        self.X, self.Y, self.goal, self.budget = X, Y, goal, budget
+        self.began = time.perf_counter()
+        self.trials: list[Trial] = []
+        self.skipped: list[tuple[str, int]] = []
+
+    @property
+    def sizes(self) -> list[int]:
+        """Instances of each round."""
+        whole = len(self.rest)
+        return sorted({min(whole, max(LEAST, whole // part)) for part in (8, 2, 1)})
+
+    def run(self, learners: dict[str, BaseEstimator]) -> Iterator[str]:
+        """Race, yielding the name of each learner before its trial."""
+        alive = list(learners)
+        for round_, size in enumerate(self.sizes):
+            for name in alive:
+                if self._has_time(name, size):
+                    yield name
+                    self.trials.append(self._try(name, learners[name], size))
+                else:
+                    self.skipped.append((name, size))
+            ran = self.at(size)
+            if not ran:
+                return
+            alive = [trial.name for trial in ran[: 3 if round_ == 0 else 1]]
+
+    def at(self, size: int) -> list[Trial]:
+        """Trials with so many instances, best first."""
+        ran = [trial for trial in self.trials if trial.n_instances == size]
+        return sorted(ran, key=lambda trial: -trial.value)
+
+    def best(self) -> Trial | None:
+        """The best of the largest round that has a trial."""
+        ran = [self.at(size) for size in self.sizes]
+        return next((found[0] for found in reversed(ran) if found), None)
+
+    def _try(self, name: str, learner: BaseEstimator, size: int) -> Trial:
+        rows = np.sort(self.rest[:size])
+        start = time.perf_counter()
+        model = fitted(learner, self.X[rows], self.Y[rows])
+        learned = time.perf_counter() - start
+        scores = model.decision_function(self.X[self.held])
+        value, cut = self.goal.judge(self.Y[self.held], scores)
+        return Trial(name, size, value, cut, learned, time.perf_counter() - start, scores)
+
+    def _has_time(self, name: str, size: int) -> bool:
+        """Whether the trial and a fit of the best thereafter should end in time."""
+        if not self.trials:
+            return True
+        after = max(self._expected(name, len(self.held) + len(self.rest)), self._refit())
+        spent = time.perf_counter() - self.began
+        return spent + self._expected(name, size) + after <= self.budget
+
+    def _refit(self) -> float:
+        best = self.best()
+        return 0.0 if best is None else self._expected(best.name, self.X.shape[0])
+
+    def _expected(self, name: str, size: int) -> float:
+        """Seconds, in proportion to the instances: by its own last trial, else by the slowest."""
+        own = [trial for trial in self.trials if trial.name == name][-1:]
+        rates = [trial.seconds / trial.n_instances for trial in own or self.trials]
+        return max(rates) * size
+
+
+def fitted(learner: BaseEstimator, X: Any, Y: sp.csr_array) -> Any:
+    """A fitted copy; that it stops before it has converged is meant."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return clone(learner).fit(X, Y)
