@@ -40,8 +40,10 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         Learn the threshold label too: scores are then relative to it, and the set is `scores > 0`.
     ordered : bool, default False
         Grades state preferences among relevant labels, which train their pairs too.
-    voting : {"votes", "weighted", "coupling"}
-        One vote a perceptron; its margin squashed to [0, 1]; or pairwise coupling.
+    voting : {"votes", "weighted", "coupling", "rivals"}
+        One vote a perceptron; its margin squashed to [0, 1]; pairwise coupling; or, if calibrated,
+        the margin over the threshold label and a share of the hardest duel with a label that beats
+        it too (see `voting.rival_scores`): scores that also order instances.
     tie_break : {"margin", None}
         Order equal votes by summed margins, or leave whole votes.
     coupling : {"wu-lin-weng", "hastie-tibshirani"}
@@ -159,7 +161,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("voting", self.voting, voting.VOTINGS)
+        check_choice("voting", self.voting, (*voting.VOTINGS, "rivals"))
         check_choice("tie_break", self.tie_break, voting.TIE_BREAKS)
         check_choice("coupling", self.coupling, tuple(COUPLINGS))
         check_choice("inference", self.inference, ("full", "quick"))
@@ -186,6 +188,11 @@ class PairwisePerceptron(Explained, IncrementalRanker):
                     "got a shortlist, which votes in the dual representation; use "
                     "representation='dual' or 'auto', voting='votes' and inference='full'"
                 )
+        if self.voting == "rivals" and not self.calibrated:
+            raise InputError(
+                "got voting='rivals' with calibrated=False, but rivals are the labels that beat "
+                "the threshold label; use calibrated=True or another voting"
+            )
         if self.kernel != "linear" and self.representation == "primal":
             raise InputError(
                 f"got kernel={self.kernel!r} with representation='primal', whose weights are "
@@ -275,6 +282,8 @@ class PairwisePerceptron(Explained, IncrementalRanker):
 
     def _soft(self, X: Rows, first: int, last: int) -> Array:
         margins = self.scorer_.margins(_slice(X, first, last))
+        if self.voting == "rivals":
+            return voting.rival_scores(margins)
         return voting.soft_votes(margins, self.voting, self.coupling)
 
     def duels(self, X: Any) -> Array:
