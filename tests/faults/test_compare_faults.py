@@ -222,6 +222,24 @@ def test_a_limit_of_the_system_is_one_sentence_too(tmp_path):
     assert [json.loads(line)["fingerprint"] for line in lines_of(tmp_path)] == ["0", "1"]
 
 
+def test_tables_that_cannot_be_written_are_one_sentence_and_cells_stay(tmp_path):
+    from typer.testing import CliRunner
+
+    from labelrank.cli import app
+
+    path, out = tmp_path / "news.jsonl", tmp_path / "out"
+    path.write_text(
+        '{"text": "rye", "labels": ["grain"]}\n{"text": "oil", "labels": ["oil"]}\n' * 4
+    )
+    (out / "tables.md").mkdir(parents=True)
+    arguments = ["compare", str(path), "--learners", "NB", "--cv", "2", "-o", str(out), "-q"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 2
+    assert "tables.md is a folder" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert len(lines_of(out)) == 2
+
+
 def test_two_runs_do_not_share_a_folder(tmp_path):
     with CellStore(tmp_path), pytest.raises(MissingError, match="in use by another"):
         CellStore(tmp_path).__enter__()
