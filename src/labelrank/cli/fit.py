@@ -1,7 +1,7 @@
 """`labelrank fit`: learn a model from labelled data and save it."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +25,12 @@ MaxTerms = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only say what memory and time it would take.")
 ]
+Criterion = Annotated[
+    str | None, typer.Option(help="What --learner auto is to be good at, such as micro_f1.")
+]
+Budget = Annotated[
+    float | None, typer.Option(min=0.001, help="Seconds --learner auto may take to choose and fit.")
+]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="The model file to write.")]
 
 
@@ -37,6 +43,8 @@ def fit(
     threshold: Threshold = None,
     representation: Representation = "tfidf",
     max_terms: MaxTerms = None,
+    criterion: Criterion = None,
+    budget: Budget = None,
     dry_run: DryRun = False,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -48,9 +56,8 @@ def fit(
     from labelrank.cli import models
     from labelrank.cli.printing import as_json, progress, table
 
-    made = models.make_learner(
-        learner, models.settings(set), threshold=threshold, seed=seed, jobs=jobs
-    )
+    chosen = models.settings(set) | _goal(learner, criterion=criterion, budget=budget)
+    made = models.make_learner(learner, chosen, threshold=threshold, seed=seed, jobs=jobs)
     with progress(f"reading {source.data}", quiet):
         dataset = source.read("train")
     if dry_run:
@@ -61,8 +68,33 @@ def fit(
         tagger = models.fitted(made, dataset, representation, max_terms)
     path = persistence.save(tagger, out or Path(f"{Path(dataset.name).name}.labelrank"))
     summary = {**tagger.summary_, "model": str(path), "bytes": path.stat().st_size}
+    trials = getattr(tagger.learner_, "trials_", [])
     if json:
-        as_json(summary)
+        as_json(summary | ({"trials": trials} if trials else {}))
     elif not quiet:
+        if trials:
+            _show(trials, made.criterion)
         rows = [(key.removeprefix("n_"), value) for key, value in summary.items()]
         table(f"{learner} learned {dataset.name}", ("", ""), rows)
+
+
+def _show(trials: list[dict[str, Any]], criterion: str) -> None:
+    """What was tried: a candidate there was no time for has no values."""
+    from labelrank.cli.printing import table
+
+    title = f"tried on held-out instances, by {criterion}"
+    headings = ("candidate", "instances", criterion, "cut", "seconds")
+    rows = [tuple("" if cell is None else cell for cell in trial.values()) for trial in trials]
+    table(title, headings, rows)
+
+
+def _goal(learner: str, **asked: Any) -> dict[str, Any]:
+    """The options of `auto` that were given."""
+    from labelrank.errors import InputError
+
+    given = {key: value for key, value in asked.items() if value is not None}
+    if given and learner.casefold() != "auto":
+        raise InputError(
+            f"got --{next(iter(given))} with --learner {learner}; it goes with --learner auto"
+        )
+    return given
