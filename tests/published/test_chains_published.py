@@ -3,7 +3,7 @@
 import pytest
 
 from labelrank.experiments import Record, figures, find, published, run
-from labelrank.experiments.chains import _average_ranks, _table
+from labelrank.experiments.chains import _average_ranks, _forest_split, _mean, _table
 
 PRINTED_RANKS = {
     "logistic": {"IC": 5.0, "CC": 2.2, "MCC": 1.2, "VCC": 4.4, "MsCC": 2.4, "VsCC": 4.6},
@@ -51,3 +51,18 @@ def test_over_five_sets_monte_carlo_chains_rank_first_and_independent_ones_last(
     assert min(ranks["MCC"], ranks["MsCC"]) == min(ranks.values())
     assert ranks["IC"] == max(ranks.values())
     assert ranks["VCC"] > ranks["MCC"]
+
+
+def test_a_mean_over_splits_comes_with_its_standard_error():
+    record = _mean("Music", "CC", 0.588, [0.50, 0.52, 0.54, 0.56])
+    assert record.ours == pytest.approx(0.53)
+    assert record.note == "± 0.013 over 4 splits"
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_forests_that_weigh_every_feature_use_earlier_labels():
+    """004, Table 4: on Scene chains of forests are ahead of independent ones."""
+    some, every = (_forest_split("Scene", k, ("IC", "CC"), 0, None) for k in ("some", "all"))
+    assert every["CC"] > every["IC"] + 0.03
+    assert every["CC"] > some["CC"] + 0.03
