@@ -69,6 +69,17 @@ def test_ep_plm_equals_the_reference_arc_by_arc(arcs):
     assert learner.n_violated_ == changes > 10
 
 
+def of_norm_one(matrix):
+    return matrix / np.linalg.norm(matrix)
+
+
+def test_ec_plm_stays_bounded_with_long_documents():
+    X, Y = problem(n=200, d=60, K=20)
+    learner = EmbeddingCodingPLM(6, preferences_per_epoch=500, random_state=0).fit(300 * X, Y)
+    assert np.linalg.norm(learner.codes_) < 1e3
+    assert np.isfinite(learner.decision_function(300 * X)).all()
+
+
 @pytest.mark.parametrize("arcs", ["any", "instance"])
 def test_ec_plm_equals_the_reference_turn_by_turn(arcs):
     X, Y = problem()
@@ -86,9 +97,9 @@ def test_ec_plm_equals_the_reference_turn_by_turn(arcs):
             W, past = voted(embedding_direction(X, code_table), W, drawn)
             W, W_past = W / np.linalg.norm(W), W_past + past
         else:
-            M, past = voted(code_direction(X, np.mean(W_past, axis=0), 9), M, drawn)
+            M, past = voted(code_direction(X, of_norm_one(np.mean(W_past, axis=0)), 9), M, drawn)
             M, M_past = M / np.linalg.norm(M), M_past + past
-            code_table = np.mean(M_past, axis=0)
+            code_table = of_norm_one(np.mean(M_past, axis=0))
     np.testing.assert_allclose(learner.embedding_, np.mean(W_past, axis=0), rtol=2e-3, atol=1e-4)
     np.testing.assert_allclose(learner.codes_, np.mean(M_past, axis=0), rtol=2e-3, atol=1e-4)
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from labelrank.errors import InputError
-from labelrank.kernels.embedding import learn_codes
+from labelrank.kernels.embedding import TIME, learn_codes
 from labelrank.kernels.linear import fill_normal
 from labelrank.learners.arcs import Arcs
 from labelrank.learners.averaged import Averaged
@@ -141,7 +141,7 @@ class EmbeddingCodingPLM(EmbeddingRanker):
     """EC-PLM: voted perceptrons learn the embedding and the codes of the labels in turns.
 
     After each turn the matrix is divided by its Frobenius norm; each turn takes the mean that the
-    other has reached.
+    other has reached, divided by its own.
 
     Parameters
     ----------
@@ -232,16 +232,30 @@ class EmbeddingCodingPLM(EmbeddingRanker):
             super()._widen(n_before)
         self._M = self._M.widened(self._random_codes(n_before))
         self._M_squares = np.concatenate([self._M_squares, np.zeros(self.n_labels_ - n_before)])
-        self._code_table = self._M.mean()
+        self._code_table = _of_norm_one(self._M.mean())
         self._before = None
 
     def _step(self, X: Rows, arcs: Arcs, number: int) -> int:
         if number % 2 == 0:
             return super()._step(X, arcs, number)
-        return learn_codes(*X[:3], arcs, *self._W, *self._M)
+        # A mean is the sum over so many arcs: to count more of them is to divide it by its norm.
+        state = self._W.state.copy()
+        state[TIME] *= self._W_norm
+        return learn_codes(*X[:3], arcs, *self._W[:3], state, *self._M)
 
     def _close(self, number: int) -> None:
-        """Divide what has learned by its Frobenius norm."""
-        (self._W if number % 2 == 0 else self._M).normalize()
-        if number % 2 == 1:
-            self._code_table = self._M.mean()
+        """Divide what has learned by its Frobenius norm.
+
+        Its mean over unfinished turns is longer than that, the more so with long documents; handed
+        on undivided, the two matrices would drive each other up without bound.
+        """
+        if number % 2 == 0:
+            self._W.normalize()
+            self._W_norm = float(np.linalg.norm(self._W.mean())) or 1.0
+        else:
+            self._M.normalize()
+            self._code_table = _of_norm_one(self._M.mean())
+
+
+def _of_norm_one(codes: Array) -> npt.NDArray[np.float32]:
+    return codes / np.float32(np.linalg.norm(codes) or 1.0)
