@@ -54,6 +54,7 @@ ENTRIES = (
             "update": "adagrad",
             "learning_rate": 0.03,
             "negatives": 4,
+            "epochs": 60,
         },
         improves="EP-PLM",
         grid={"n_components": (50, 100, 200), "learning_rate": (0.01, 0.03, 0.1)},

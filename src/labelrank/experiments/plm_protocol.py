@@ -121,4 +121,8 @@ def records(
     if precision:
         found["P@1"] = metrics.precision_at_k(Y, scores, 1)
         found["P@5"] = metrics.precision_at_k(Y, scores, 5)
-    return [Record(row, f"{method} {what}", None, float(v), note) for what, v in found.items()]
+    notes = (note, "", "", "")
+    return [
+        Record(row, f"{method} {what}", None, float(value), remark)
+        for (what, value), remark in zip(found.items(), notes, strict=False)
+    ]
