@@ -3,13 +3,27 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
 from labelrank.cli.printing import progress, say
 
 _GOT_WORSE = 1
+
+
+class Options(NamedTuple):
+    """What a book is asked for."""
+
+    quick: bool
+    folder: Path
+    fresh: bool
+    record: bool
+    verdicts: Path | None
+    seed: int
+    jobs: int | None
+    json: bool
+    quiet: bool
 
 
 def check_options(
@@ -77,38 +91,28 @@ def has_data(experiment: Any) -> bool:
     return all(map(is_available, experiment.data))
 
 
-def run_book(
-    quick: bool,
-    folder: Path,
-    fresh: bool,
-    record: bool,
-    verdicts: Path | None,
-    seed: int,
-    jobs: int | None,
-    json: bool,
-    quiet: bool,
-) -> None:
+def run_book(asked: Options) -> None:
     """Run the experiments that have their data; the page is written anew after each of them."""
     from labelrank.cli.reproduce import as_lines
     from labelrank.experiments.book import write_book
     from labelrank.report.book import write_book_page
 
-    chosen = _chosen(quick, quiet)
+    chosen = _chosen(asked.quick, asked.quiet)
     known = {one.name: one for one in chosen}
     done: list[Any] = []
-    page = folder / "book.html"
-    with progress("reproducing", quiet) as advance:
-        tell = lambda experiment, records: advance(len(done), len(chosen))  # noqa: E731
-        for chapter in write_book(chosen, folder, seed=seed, jobs=jobs, fresh=fresh, tell=tell):
+    page = asked.folder / "book.html"
+    with progress("reproducing", asked.quiet) as advance:
+        for chapter in write_book(
+            chosen, asked.folder, seed=asked.seed, jobs=asked.jobs, fresh=asked.fresh,
+            tell=lambda experiment, records: advance(len(done), len(chosen)),
+        ):  # fmt: skip
             done.append(chapter)
-            experiment = known[chapter.experiment]
-            if json:
-                typer.echo("\n".join(as_lines(experiment, chapter.records, seed)))
-            else:
-                typer.echo(_told(chapter))
-            write_book_page(_book(done, known, folder, _worse(done, verdicts, seed)), page)
-    say(f"book: {page}; {sum(one.seconds for one in done) / 60:.1f} minutes", quiet)
-    _close(done, record, verdicts, seed, quiet)
+            lines = as_lines(known[chapter.experiment], chapter.records, asked.seed)
+            typer.echo("\n".join(lines) if asked.json else _told(chapter))
+            worse = _worse(done, asked.verdicts, asked.seed)
+            write_book_page(_book(done, known, asked.folder, worse), page)
+    say(f"book: {page}; {sum(one.seconds for one in done) / 60:.1f} minutes", asked.quiet)
+    _close(done, asked)
 
 
 def _chosen(quick: bool, quiet: bool) -> list[Any]:
@@ -156,13 +160,11 @@ def _worse(done: Sequence[Any], verdicts: Path | None, seed: int) -> list[Any]:
     return recorded.got_worse(now, recorded.read(verdicts or recorded.recorded_file()))
 
 
-def _close(
-    done: Sequence[Any], record: bool, verdicts: Path | None, seed: int, quiet: bool
-) -> None:
+def _close(done: Sequence[Any], asked: Options) -> None:
     """Record the verdicts, or leave with an error that names what is worse or failed."""
     failed = [f"{chapter.experiment}: {chapter.error}" for chapter in done if chapter.error]
     measured = {one.experiment: one.records for one in done if not one.error}
-    worse = show_worse(measured, record, verdicts, seed, quiet)
+    worse = show_worse(measured, asked.record, asked.verdicts, asked.seed, asked.quiet)
     for sentence in failed:
         typer.echo(f"labelrank: failed: {sentence}", err=True)
     if failed or worse:

@@ -56,14 +56,13 @@ def reproduce(
     --all and --quick exit with 1 if a verdict is worse than the recorded one, or an experiment
     failed.
     """
-    from labelrank.cli.book import check_options, run_book, show_worse
+    from labelrank.cli.book import Options, check_options, run_book, show_worse
 
     check_options(name, all, quick, out, figures, fresh, record, verdicts, seed)
     use_folder(data)
     if all or quick:
-        run_book(
-            quick, out or Path("results/book"), fresh, record, verdicts, seed, jobs, json, quiet
-        )
+        folder = out or Path("results/book")
+        run_book(Options(quick, folder, fresh, record, verdicts, seed, jobs, json, quiet))
     elif name:
         chosen, records = _run_one(name, figures, out, seed, jobs, json, quiet)
         show_worse({chosen.name: records}, record, verdicts, seed, quiet)
