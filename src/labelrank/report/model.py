@@ -106,7 +106,7 @@ def of_tagger(
     named = (part for part in (learner_name(tagger), data) if part)
     return gather(
         " on ".join(named) if title is None else title,
-        {**_facts(tagger, found, data), **(facts or {})},
+        {**_facts(tagger, found, data), **(facts or {}), "settings": settings(tagger)},
         found.Y,
         found.scores,
         label_names=tagger.label_names_,
@@ -126,6 +126,11 @@ def of_tagger(
 def learner_name(tagger: Any) -> str:
     """The class of the learner, without what only cuts its ranking."""
     return type(_inner(tagger.learner_)).__name__
+
+
+def settings(tagger: Any) -> str:
+    """The learner with those of its settings that are not the usual ones."""
+    return " ".join(repr(tagger.learner_).split())
 
 
 def probabilities(tagger: Any, documents: Any) -> Array | None:
@@ -162,7 +167,6 @@ def _facts(tagger: Any, found: Answers, data: str) -> dict[str, str]:
         "time to predict": duration(found.seconds),
         "memory to predict": peak,
         "trained": told["date"][:10],
-        "settings": " ".join(repr(tagger.learner_).split()),
     }
     return {name: value for name, value in facts.items() if value}
 

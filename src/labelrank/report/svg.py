@@ -53,9 +53,12 @@ def number(value: float) -> str:
     """A value as short as it can be read.
 
     >>> number(0.20000000000000001), number(-3.0), number(12000.0)
-    ('0.2', '−3', '12,000')
+    ('0.2', '−3', '12k')
     """
-    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    if abs(value) >= 10_000:
+        text = f"{value / 1000:,.4g}k"
+    else:
+        text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     return text.translate(_WIDE_MINUS)
 
 
@@ -155,7 +158,8 @@ class Plot:
             if not any(_cover(taken, other) for other in self.words):
                 break
         self.words.append(taken)
-        self.marks.append(text_at(across + shift, down + move + 4.5, text, anchor=anchor))
+        place = (across + shift, down + move + 4.5)
+        self.marks.append(text_at(*place, text, anchor=anchor, kind="word"))
 
     def svg(self, label: str) -> str:
         return drawing(self.width, self.height, label, self.marks)
