@@ -25,10 +25,10 @@ Steps of at most C = .2 have 89.2; they were tried last and their F1 not at all.
 """
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from labelrank.experiments import Record, experiment, published
+from labelrank.experiments import Record, experiment, figures, published
 from labelrank.experiments.reuters_documents import documents, parts
 
 TOP_TEN = (
@@ -243,7 +243,11 @@ def _targets(method: Method, Y: Any) -> Any:
 def event_models(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Accuracy of multinomial and Bernoulli naive Bayes over the size of the vocabulary."""
     for name in ("reuters21578", "debtags"):
-        yield from event_model_curves(name, seed)
+        records = list(event_model_curves(name, seed))
+        path = figures.save(_draw_event_models(name, records), f"event-models-{name}")
+        note = "" if path is None else f"drawn in {path}"
+        yield from (replace(record, note=note) for record in records[:1])
+        yield from records[1:]
 
 
 def event_model_curves(name: str, seed: int, most: int = 2**17) -> Iterator[Record]:
@@ -283,24 +287,18 @@ def _held_out(name: str, seed: int) -> tuple[Any, Any]:
     return data.subset(shuffled[third:]), data.subset(shuffled[:third])
 
 
-def draw_event_models(folder: str | Path, *, seed: int = 0) -> list[Path]:
-    """The curves of both data sets as pictures, like Figures 1 to 4; returns the files."""
-    from matplotlib.figure import Figure
+def _draw_event_models(name: str, records: list[Record]) -> Any:
+    """The two curves of one data set, like those of Figures 1 to 4."""
+    import matplotlib.pyplot as plt
 
-    paths = []
-    for name in ("reuters21578", "debtags"):
-        figure = Figure(figsize=(5, 3.5), layout="constrained")
-        ax = figure.subplots()
-        records = list(event_model_curves(name, seed))
-        for title in ("multinomial", "Bernoulli"):
-            shown = [record for record in records if record.column == title]
-            sizes = [int(record.row.split()[-2].replace(",", "")) for record in shown]
-            ax.plot(sizes, [record.ours or 0.0 for record in shown], "o-", label=title)
-        ax.set(xscale="log", xlabel="vocabulary size", ylabel="accuracy (per cent)", title=name)
-        ax.legend()
-        paths.append(Path(folder) / f"event-models-{name}.png")
-        figure.savefig(paths[-1], dpi=120)
-    return paths
+    figure, ax = plt.subplots(figsize=(5, 3.5), layout="constrained")
+    for title in ("multinomial", "Bernoulli"):
+        shown = [record for record in records if record.column == title]
+        sizes = [int(record.row.split()[-2].replace(",", "")) for record in shown]
+        ax.plot(sizes, [record.ours or 0.0 for record in shown], "o-", label=title)
+    ax.set(xscale="log", xlabel="vocabulary size", ylabel="accuracy (per cent)", title=name)
+    ax.legend()
+    return figure
 
 
 _CAPACITY = {
