@@ -18,6 +18,12 @@ def best_of(call: Callable[[], object], repeats: int = 3) -> float:
     return min(times)
 
 
+def best_in_turn(*calls: Callable[[], object], repeats: int = 3) -> list[float]:
+    """As `best_of` for calls that are compared: one after the other, so that noise meets all."""
+    rounds = [[best_of(call, 1) for call in calls] for _ in range(repeats)]
+    return [min(times) for times in zip(*rounds, strict=True)]
+
+
 def record(name: str, ours: float, rival: float, target: str = "", **more: object) -> dict:
     """One line of the table: how many times faster than the rival we are."""
     return {
