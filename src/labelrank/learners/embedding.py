@@ -258,4 +258,4 @@ class EmbeddingCodingPLM(EmbeddingRanker):
 
 
 def _of_norm_one(codes: Array) -> npt.NDArray[np.float32]:
-    return codes / np.float32(np.linalg.norm(codes) or 1.0)
+    return np.asarray(codes / (np.linalg.norm(codes) or 1.0), np.float32)
