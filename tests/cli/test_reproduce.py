@@ -154,6 +154,8 @@ def test_a_value_that_is_gone_is_worse_and_an_experiment_that_did_not_run_is_not
         verdicts.Worse(cell, "order holds", "not available")
     ]
     assert verdicts.got_worse({}, recorded) == []
+    assert verdicts.got_worse({cell: "order holds"}, recorded) == []
+    assert verdicts.got_worse({cell: "order holds", other: "not available"}, recorded) != []
 
 
 def test_a_run_continues_where_it_was_interrupted(reproduce, bench, tmp_path, monkeypatch):

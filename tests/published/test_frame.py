@@ -12,8 +12,9 @@ from labelrank.experiments import Experiment, Record, judge, published, to_json
 
 TABLES = [
     "cmlpc_rcv1", "mlpp_operations", "mlpp_rcv1", "mlpp_small", "plm_times", "pro_loss_msra",
-    "pro_loss_synthetic_order", "reuters_dumais", "reuters_joachims", "reuters_yang_liu",
-    "vcc_jaccard",
+    "pro_loss_synthetic_order", "reuters_dumais", "reuters_joachims",
+    "reuters_kernels", "reuters_sizes",
+    "reuters_yang_liu", "vcc_jaccard",
 ]  # fmt: skip
 
 

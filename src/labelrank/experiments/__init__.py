@@ -29,6 +29,7 @@ PAPERS = (
     "pro_loss",
     "text",
     "lecture_figures",
+    "reuters_kernels",
     "plm",
     "plm_ablation",
 )

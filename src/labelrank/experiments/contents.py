@@ -68,7 +68,8 @@ CONTENTS = (
     Entry("003", "category sizes", "documents of the ten common categories of Reuters-21578",
           ("reuters-sizes",)),
     Entry("003", "Dumais et al.", "Reuters-21578 by category, four learners", ("reuters",)),
-    Entry("003", "Joachims", "Reuters-21578, break-even points, kernels", ("reuters",)),
+    Entry("003", "Joachims", "Reuters-21578, break-even points, kernels",
+          ("reuters", "reuters-kernels"), "kernels on the ten largest categories alone"),
     Entry("003", "Yang & Liu", "Reuters-21578, micro and macro F1", ("reuters",)),
     Entry("003", "recall/precision curve", "four learners on one Reuters category",
           ("reuters-curve",), "the lecture does not name the category; on 'interest'"),
@@ -84,7 +85,7 @@ CONTENTS = (
     Entry("004", "Figures 4 and 5", "paths and trellis of a chain", ("chains-trellis",),
           "from a real instance of Music; the paper's is invented"),
     Entry("004", "Table 3", "Jaccard index with logistic links", ("chains", "chains-logistic")),
-    Entry("004", "Table 4", "Jaccard index with forests", ("chains",)),
+    Entry("004", "Table 4", "Jaccard index with forests", ("chains", "chains-forest-evidence")),
 )  # fmt: skip
 
 # The left one is a part or a reduced form of the right one, which the whole book runs in its place.
@@ -103,7 +104,8 @@ SHORT_FORMS = {
 QUICK = (
     "reuters-sizes", "rcv1-topics", "mlpp-rcv1", "cmlpc-rcv1", "mlpp-operations",
     "mlpp-complexity", "mlpp-curves", "mlpp-yeast", "chains-trellis", "chains-logistic",
-    "event-models", "reuters-curve", "pro-loss-real-quick",
+    "event-models", "reuters-curve", "reuters-kernels", "capacity", "pro-loss-real-quick",
+    "plm-quick",
 )  # fmt: skip
 
 
