@@ -26,7 +26,7 @@ def test_the_trials_are_shown_in_a_table(run, tmp_path):
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "tried on held-out instances, by micro_f1" in done.stdout
-    assert "SVM C=1" in done.stdout
+    assert "SVM C=0.5" in done.stdout
 
 
 def test_options_of_auto_are_refused_with_another_learner(run, tmp_path):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from labelrank.learners.neighbors_ml import MLkNN
 from labelrank.learners.prosvm import ProSVM
@@ -21,10 +21,21 @@ MOST_ARCS = 100_000_000
 def candidates(kind: str, X: Any, Y: sp.csr_array) -> dict[str, BaseEstimator]:
     """Named learners, unfitted, for a criterion of "sets", of the "top" or of the whole "order"."""
     unit, dense = mean_square(X), not sp.issparse(X)
-    svm = {f"SVM C={C:g}": _svm(C / unit) for C in (1.0, 0.3, 0.1, 3.0)}
-    pro = {f"{_ranker(Y)} C={C:g}": _pro(C / unit, _ranker(Y), dense) for C in (20, 40, 80, 10)}
+    svm = {f"SVM C={C:g}": _svm(C / unit) for C in (0.5, 0.25, 1.0)}
+    pro = {f"{_ranker(Y)} C={C:g}": _pro(C / unit, _ranker(Y), dense) for C in (40, 20, 80)}
     near = {"ML-kNN": MLkNN()} if dense else {}
-    return (pro | {"SVM C=0.3": svm["SVM C=0.3"]} if kind == "order" else svm) | near
+    return (pro | {"SVM C=0.5": svm["SVM C=0.5"]} if kind == "order" else svm) | near
+
+
+def for_share(learner: BaseEstimator, share: float) -> BaseEstimator:
+    """The learner for a share of the instances it is meant for.
+
+    With fewer of them a one-vs-rest SVM is best with a larger C, about as the root of their
+    number falls: a race on samples would choose a C too large for the whole.
+    """
+    if not isinstance(learner, BinaryRelevanceSVM):
+        return learner
+    return clone(learner).set_params(C=learner.C / share**0.5)
 
 
 def _ranker(Y: sp.csr_array) -> str:

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from labelrank.errors import InputError
+from labelrank.learners.candidates import for_share
 from labelrank.learners.thresholds import best_threshold
 from labelrank.metrics.scorers import CriterionScorer, get_scorer
 
@@ -34,6 +35,7 @@ CUTS = {
 HELD = 5
 MOST_HELD = 8_000_000
 LEAST = 2000
+KEPT = (2, 1)
 
 
 class Trial(NamedTuple):
@@ -109,7 +111,7 @@ class Race:
             ran = self.at(size)
             if not ran:
                 return
-            alive = [trial.name for trial in ran[: 3 if round_ == 0 else 1]]
+            alive = [trial.name for trial in ran[: KEPT[min(round_, len(KEPT) - 1)]]]
 
     def at(self, size: int) -> list[Trial]:
         """Trials with so many instances, best first."""
@@ -124,7 +126,7 @@ class Race:
     def _try(self, name: str, learner: BaseEstimator, size: int) -> Trial:
         rows = np.sort(self.rest[:size])
         start = time.perf_counter()
-        model = fitted(learner, self.X[rows], self.Y[rows])
+        model = fitted(for_share(learner, size / self.X.shape[0]), self.X[rows], self.Y[rows])
         learned = time.perf_counter() - start
         scores = model.decision_function(self.X[self.held])
         value, cut = self.goal.judge(self.Y[self.held], scores)
