@@ -137,8 +137,8 @@ def test_only_the_best_go_on_with_more_instances():
 
 
 def test_a_sample_is_learned_with_the_strength_that_suits_it():
-    stronger = for_share(BinaryRelevanceSVM(C=2.0), 0.25)
-    assert stronger.C == pytest.approx(4.0)
+    strength = for_share(BinaryRelevanceSVM(C=2.0), 0.25).C
+    assert strength == pytest.approx(4.0)
     assert for_share(guess := Guess(), 0.25) is guess
 
 
