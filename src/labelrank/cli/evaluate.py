@@ -54,15 +54,16 @@ def evaluate(
     tagger = models.load_tagger(model)
     dataset = source.read("test")
     _check(tagger, label, report, train, curve)
+    learning = _learning(tagger, dataset, curve, train, source, quiet)
     with progress("evaluating", quiet):
         documents, found = models.put_to(tagger, dataset)
         columns = {model.stem: found.criteria()}
         for cut in threshold:
             columns[f"cut at {cut:g}"] = metrics.evaluate(found.Y, found.scores, cut)
-        columns |= {_name(path, columns): _criteria(path, dataset) for path in beside}
+        for path in beside:
+            columns[_name(path, columns)] = _criteria(path, dataset)
     _show(f"{dataset.name}: {dataset.n_instances:,} instances", columns, json)
     if report is not None:
-        learning = _learning(tagger, dataset, curve, train, source, quiet)
         options = {"curves_of": label, "examples": examples, "learning": learning}
         _write(report, tagger, dataset, documents, found, model, columns, options)
         say(f"report: {report}", quiet)
@@ -158,6 +159,7 @@ def _write(
         ids=dataset.ids,
         facts={"model file": f"{model.name}, {model.stat().st_size / 2**20:,.1f} MiB"},
         name=model.stem,
+        criteria=columns[model.stem],
         beside={name: values for name, values in columns.items() if name != model.stem},
         **options,
     )

@@ -55,6 +55,7 @@ def of_tagger(
     facts: Mapping[str, str] | None = None,
     found: Answers | None = None,
     name: str = "this model",
+    criteria: Mapping[str, float] | None = None,
     beside: Mapping[str, Mapping[str, float]] | None = None,
     thresholds: Sequence[float] = (),
     curves_of: Sequence[str] = (),
@@ -72,8 +73,8 @@ def of_tagger(
         Name of the data.
     title, ids, facts
         Title of the page, names of the documents, more lines of the summary.
-    found : Answers or None
-        What `answers` gave for the same documents, if it is there already.
+    found, criteria : Answers, mapping or None
+        What `answers` gave for the same documents, and its criteria, if they are there already.
     name, beside : str, mapping
         Name of this model, and criteria of others that stand beside it.
     thresholds : sequence of float
@@ -115,6 +116,7 @@ def of_tagger(
         probabilities=probabilities(tagger, documents),
         curves_of=curves_of,
         name=name,
+        criteria=criteria,
         beside={**cuts, **(beside or {})},
         learning=learning,
         documents=examples_of(

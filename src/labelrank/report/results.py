@@ -106,6 +106,7 @@ def gather(
     threshold: float | None = 0.0,
     probabilities: Array | None = None,
     curves_of: Sequence[str] = (),
+    criteria: Mapping[str, float] | None = None,
     **more: Any,
 ) -> Results:
     """Everything measured from relevance and scores.
@@ -127,6 +128,8 @@ def gather(
         For the reliability diagram.
     curves_of : sequence of str
         Labels whose curves are drawn besides those of the most frequent ones.
+    criteria : mapping or None
+        Where they are known already.
     **more
         `name`, `beside`, `learning`, `documents` of `Results`.
 
@@ -148,7 +151,7 @@ def gather(
     return Results(
         title=title,
         facts=facts,
-        criteria=metrics.evaluate(relevance, scores, cut, members),
+        criteria=criteria or metrics.evaluate(relevance, scores, cut, members),
         labels=labels,
         curve=metrics.precision_recall_curve(relevance, scores),
         threshold=threshold,
