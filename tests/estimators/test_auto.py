@@ -85,7 +85,7 @@ def test_the_cut_is_tuned(packages):
     scores = auto.decision_function(X_test)
     cut = metrics.f1(Y_test, auto.predict(X_test), average="micro")
     own = metrics.f1(Y_test, sp.csr_array(scores + auto.threshold_ > 0), average="micro")
-    assert auto.threshold_ != 0
+    assert (auto.threshold_ != 0).all()
     assert cut > own + 0.02
     assert (auto.predict(X_test).toarray() == (scores > 0)).all()
 
@@ -93,9 +93,8 @@ def test_the_cut_is_tuned(packages):
 def test_the_winner_has_learned_all_the_data():
     X, Y = data(600)
     auto = AutoRanker(candidates={"only": BinaryRelevanceSVM(C=3.0)}, random_state=0).fit(X, Y)
-    seed = auto.estimator_.estimator.random_state
-    alone = BinaryRelevanceSVM(C=3.0, random_state=seed).fit(X, Y)
-    expected = alone.decision_function(X) - np.float32(auto.threshold_)
+    alone = BinaryRelevanceSVM(C=3.0, random_state=auto.estimator_.random_state).fit(X, Y)
+    expected = alone.decision_function(X) - auto.threshold_
     np.testing.assert_allclose(auto.decision_function(X), expected, rtol=1e-5, atol=1e-5)
 
 
@@ -129,11 +128,15 @@ def test_a_trial_that_would_exceed_the_budget_is_not_begun():
 
 def test_only_the_best_go_on_with_more_instances():
     X, Y = data(20_000)
-    race = Race(X, Y, Goal.of("ranking_loss"), 100.0, np.random.RandomState(0))
     learners = {name: Guess(wrong=name in "cdef") for name in "abcdef"}
-    assert len(list(race.run(learners))) == 6 + 2 + 1
-    assert race.sizes == [2000, 8000, 16_000]
-    assert race.best().name in "ab"
+    for criterion, sizes in (
+        ("ranking_loss", [2000, 8000]),
+        ("micro_f1", [2000, 8000, 16_000]),
+    ):
+        race = Race(X, Y, Goal.of(criterion), 100.0, np.random.RandomState(0))
+        assert len(list(race.run(learners))) == 6 + 2 + (len(sizes) - 2)
+        assert race.sizes == sizes
+        assert race.best().name in "ab"
 
 
 def test_a_sample_is_learned_with_the_strength_that_suits_it():
@@ -172,8 +175,19 @@ def test_unknown_labels_and_a_handful_of_instances_are_no_obstacle():
 def test_it_explains_itself_as_its_choice_does():
     X, Y = data(400)
     auto = AutoRanker(random_state=0).fit(X, Y)
-    found = auto.why(X[:1], 2)
-    assert found.margin == pytest.approx(auto.decision_function(X[:1])[0, 2], abs=1e-4)
+    scores = auto.decision_function(X[:1])[0]
+    assert auto.why(X[:1], 2).margin == pytest.approx(scores[2], abs=1e-4)
+    assert auto.why(X[:1], 2, over=0).margin == pytest.approx(scores[2] - scores[0], abs=1e-4)
+
+
+def test_rare_labels_are_cut_lower_where_that_helps(packages):
+    X, Y, _, _ = packages
+    auto = AutoRanker("macro_f1", random_state=0).fit(X, Y)
+    counts = np.asarray((Y > 0).sum(axis=0)).ravel()
+    assert auto.trials_[-1]["tilt"] > 0
+    assert auto.threshold_[counts.argmin()] < auto.threshold_[counts.argmax()]
+    one_for_all = AutoRanker("ranking_loss", random_state=0).fit(X, Y).threshold_
+    assert (one_for_all == one_for_all[0]).all()
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """The learner and the cut that suit the data, found within a time budget."""
 
-import time
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -14,8 +14,7 @@ from labelrank.learners.arc_machine import check_above_zero
 from labelrank.learners.base import LabelRanker
 from labelrank.learners.candidates import candidates
 from labelrank.learners.progress import track
-from labelrank.learners.race import CUTS, HELD, Goal, Race, fitted
-from labelrank.learners.thresholds import ThresholdedRanker
+from labelrank.learners.race import CUTS, HELD, Goal, Race, fitted, rarity
 
 
 def _explains(self: "AutoRanker") -> bool:
@@ -50,15 +49,16 @@ class AutoRanker(LabelRanker):
 
     Attributes
     ----------
-    estimator_ : ThresholdedRanker
-        The best candidate with its cut, fitted on all instances.
+    estimator_ : LabelRanker
+        The best candidate, fitted on all instances.
     best_ : str
-        Name of the best candidate.
-    threshold_ : float
-        The cut of its scores.
+        Its name.
+    threshold_ : ndarray (K,)
+        Where its scores are cut; `decision_function` is relative to it. For a criterion of sets
+        the cut may be lower for rare labels (a tilt), elsewhere it is one for all.
     trials_ : list of dict
         What was tried: name, n_instances, score (the criterion on the held-out instances), cut,
-        seconds; a candidate there was no time for has None for the last three.
+        tilt, seconds; a candidate there was no time for has None for the last four.
 
     Examples
     --------
@@ -104,12 +104,11 @@ class AutoRanker(LabelRanker):
                 pass
         best = race.best()
         self.best_ = best.name if best else next(iter(learners))
-        self.threshold_ = best.cut if best else 0.0
+        self.threshold_ = np.full(self.n_labels_, best.cut if best else 0.0)
+        if best and best.tilt and not self._one_class:
+            self.threshold_ -= best.tilt * rarity(Y)
         self.trials_ = _told(race, goal)
-        cut = ThresholdedRanker(learners[self.best_], strategy="fixed", threshold=self.threshold_)
-        start = time.perf_counter()
-        self.estimator_ = fitted(cut, X, Y)
-        self.refit_seconds_ = time.perf_counter() - start
+        self.estimator_ = fitted(learners[self.best_], X, Y)
 
     def _learners(self, X: Any, Y: sp.csr_array, seed: int) -> dict[str, Any]:
         kind = _kind(self.criterion)
@@ -117,12 +116,15 @@ class AutoRanker(LabelRanker):
         return {name: _shared(learner, seed, self.n_jobs) for name, learner in chosen.items()}
 
     def _scores(self, X: Any) -> npt.NDArray[Any]:
-        return self.estimator_.decision_function(X)
+        scores = self.estimator_.decision_function(X)
+        return scores - self.threshold_.astype(scores.dtype)
 
     @available_if(_explains)  # type: ignore[untyped-decorator]
     def why(self, x: Any, label: Any, over: Any = None) -> Any:
-        """The reasons of the chosen learner; see its `why`."""
-        return self.estimator_.why(x, label, over=over)
+        """The reasons of the chosen learner; they and the cuts sum to the score."""
+        found = self.estimator_.why(x, label, over=over)
+        cut = self.threshold_[label] - (0.0 if over is None else self.threshold_[over])
+        return found._replace(margin=found.margin - cut, constant=found.constant - cut)
 
 
 def _kind(criterion: str) -> str:
@@ -142,8 +144,9 @@ def _told(race: Race, goal: Goal) -> list[dict[str, Any]]:
     """The trials as plain values, in their order, then what there was no time for."""
     ran = [
         {"name": trial.name, "n_instances": trial.n_instances,
-         "score": goal.scorer.sign * trial.value, "cut": trial.cut, "seconds": trial.seconds}
+         "score": goal.scorer.sign * trial.value, "cut": trial.cut, "tilt": trial.tilt,
+         "seconds": trial.seconds}
         for trial in race.trials
     ]  # fmt: skip
-    none = dict.fromkeys(("score", "cut", "seconds"))
+    none = dict.fromkeys(("score", "cut", "tilt", "seconds"))
     return ran + [{"name": name, "n_instances": n, **none} for name, n in race.skipped]
