@@ -125,9 +125,11 @@ def cost_chart(
 ) -> str:
     """Quality over what it costs (logarithmic), a point a learner."""
     plot = Plot(spread(costs, titles[0], log=True), spread(values, titles[1]))
-    for k, (name, cost, value) in enumerate(zip(learners, costs, values, strict=True)):
-        if math.isfinite(value) and math.isfinite(cost) and cost > 0:
-            hint = f"{name}: {titles[1]} {value:.4f}, {titles[0]} {number(cost)}"
-            plot.dot(cost, value, f"dot c{k % COLORS}", hint, radius=6)
-            plot.text(cost, value, shortened(name, 18))
+    rows = zip(learners, costs, values, strict=True)
+    known = [row for row in rows if math.isfinite(row[2]) and math.isfinite(row[1]) and row[1] > 0]
+    for k, (name, cost, value) in enumerate(known):
+        hint = f"{name}: {titles[1]} {value:.4f}, {titles[0]} {number(cost)}"
+        plot.dot(cost, value, f"dot c{k % COLORS}", hint, radius=6)
+    for name, cost, value in known:
+        plot.text(cost, value, shortened(name, 18))
     return plot.svg(f"{titles[1]} over {titles[0]}")

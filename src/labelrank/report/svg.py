@@ -129,6 +129,7 @@ class Plot:
 
     def dot(self, x: float, y: float, kind: str, hint: str = "", radius: float = 4.5) -> None:
         across, down = self.at(x, y)
+        self.words.append((across - radius, across + radius, down))
         place = f'cx="{across:.1f}" cy="{down:.1f}" r="{radius}"'
         self.marks.append(f'<circle class="{kind}" {place}>{_hint(hint)}</circle>')
 
