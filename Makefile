@@ -39,9 +39,10 @@ check: $(STAMP)
 	$(BIN)/python -m pytest --doctest-modules src/labelrank --doctest-glob="*.rst" docs --ignore=docs/conf.py --ignore=docs/_build -p no:cacheprovider
 
 bench: $(STAMP)
+	$(BIN)/python -m benchmarks.peers --again
 	$(BIN)/python -m benchmarks
 
-bench-rivals:
+bench-rivals: $(STAMP)
 	$(BIN)/python -m benchmarks.rivals
 
 docs: $(STAMP)

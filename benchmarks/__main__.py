@@ -11,7 +11,7 @@ from rich.table import Table
 
 import benchmarks
 
-_PARTS = {"timing", "__main__", "rivals"}
+_PARTS = {"timing", "__main__", "rivals", "peers", "peer_pages"}
 COLUMNS = ("name", "ours_s", "rival_s", "ratio", "target")
 
 

@@ -157,38 +157,53 @@ def plot(cells: list[Cell], names: list[str], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    looks = _looks(cells)
     figure, axes = plt.subplots(len(names), len(GOALS), squeeze=False, layout="constrained",
-                                figsize=(4.2 * len(GOALS), 3.2 * len(names)))  # fmt: skip
+                                figsize=(4.2 * len(GOALS), 3.0 * len(names)))  # fmt: skip
     for row, data in zip(axes, names, strict=True):
-        for axis, (title, name, sign) in zip(row, GOALS.values(), strict=True):
-            _scatter(axis, [cell for cell in cells if cell["data"] == data], name, sign)
-            axis.set_title(f"{data}: {title}", fontsize=9)
+        here = [cell for cell in cells if cell["data"] == data]
+        for axis, goal in zip(row, GOALS, strict=True):
+            _scatter(axis, here, goal, looks)
+            axis.set_title(f"{data}: {GOALS[goal][0]}", fontsize=9)
     for axis in axes[-1]:
         axis.set_xlabel("seconds to learn")
-    handles = {label: handle for axis in axes.flat for handle, label in
-               zip(*axis.get_legend_handles_labels(), strict=True)}  # fmt: skip
-    figure.legend(handles.values(), handles, loc="outside lower center", ncols=4, fontsize=8)
+    marks = [plt.Line2D([], [], ls="", label=name, **look) for name, look in looks.items()]
+    figure.legend(handles=marks, loc="outside lower center", ncols=4, fontsize=8)
     path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, dpi=100)
+    figure.savefig(path, dpi=90)
     plt.close(figure)
 
 
-def _scatter(axis: Any, cells: list[Cell], name: str, sign: int) -> None:
-    markers = "osv^<>DPX*hdp8H"
-    packages = sorted({cell["package"] for cell in cells if cell["package"] != "labelrank"})
+def _looks(cells: list[Cell]) -> dict[str, dict[str, Any]]:
+    """Marker and colour of each library, the same in all panels."""
+    peers = sorted({cell["package"] for cell in cells} - {"labelrank"})
+    found = {
+        "labelrank auto": {"marker": "*", "color": "#c1121f", "markersize": 12},
+        "labelrank": {"marker": "o", "color": "#c1121f", "markersize": 5},
+    }
+    for place, name in enumerate(peers):
+        found[name] = {"marker": "sv^<>DPXhdp8"[place % 12], "color": f"C{place % 10}"}
+        found[name]["markersize"] = 6
+    return found
+
+
+def _scatter(axis: Any, cells: list[Cell], goal: str, looks: dict[str, dict[str, Any]]) -> None:
+    """One panel; `auto` only where it was asked for this goal."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
+    _, name, sign = GOALS[goal]
     for cell in cells:
-        found = _of(cell, name)
-        if found is None:
-            continue
-        is_ours = cell["package"] == "labelrank"
         is_auto = cell["method"].startswith("auto")
-        label = ("labelrank auto" if is_auto else "labelrank") if is_ours else cell["package"]
-        marker = ("*" if is_auto else "o") if is_ours else markers[packages.index(label) + 1]
-        color = "#c1121f" if is_ours else f"C{packages.index(label)}"
-        axis.scatter(seconds(cell, name), found, label=label, marker=marker, color=color,
-                     s=110 if is_auto else 36, zorder=3 if is_ours else 2)  # fmt: skip
+        if _of(cell, name) is None or (is_auto and cell["method"] != f"auto ({goal})"):
+            continue
+        look = looks["labelrank auto" if is_auto else cell["package"]]
+        axis.plot(seconds(cell, name), _of(cell, name), ls="", zorder=3 if is_auto else 2, **look)
     axis.set_xscale("log")
-    axis.grid(alpha=0.3)
     if sign < 0:
         axis.set_yscale("log")
         axis.invert_yaxis()
+    for side in (axis.xaxis, axis.yaxis) if sign < 0 else (axis.xaxis,):
+        side.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        side.set_major_formatter(FormatStrFormatter("%g"))
+        side.set_minor_formatter(NullFormatter())
+    axis.grid(alpha=0.3)
