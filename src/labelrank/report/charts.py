@@ -77,7 +77,7 @@ def probability_histogram(found: Reliability, bins: int = 10) -> str:
 
 def heat_map(found: Confusion) -> str:
     """Missed labels in rows, wrongly given ones in columns, darker for more documents."""
-    left, top = 165, 150
+    left, top = 180, 150
     rows, columns = found.counts.shape
     highest = found.counts.max()
     marks = []

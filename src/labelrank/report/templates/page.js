@@ -15,7 +15,8 @@ const value = cell => {
   if (!cell.classList.contains("number")) return text.toLowerCase();
   return text === "–" || text === "" ? NaN : parseFloat(text.replace(/,/g, "").replace("−", "-"));
 };
-const order = (x, y) => typeof x === "string" ? x.localeCompare(y) : x - y;
+const { compare } = new Intl.Collator("en", { numeric: true });
+const order = (x, y) => typeof x === "string" ? compare(x, y) : x - y;
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   table.tHead.querySelectorAll("th").forEach((heading, k) => {
@@ -33,7 +34,9 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const keyed = [...body.rows].map(row => [value(row.cells[k]), row]);
       const without = x => typeof x === "number" && isNaN(x);
       keyed.sort(([x], [y]) => without(x) - without(y) || order(x, y) * (falling ? -1 : 1) || 0);
-      body.append(...keyed.map(([, row]) => row));
+      body.remove();
+      body.replaceChildren(...keyed.map(([, row]) => row));
+      table.append(body);
     });
   });
 }
