@@ -100,3 +100,24 @@ def test_compare_leaves_a_report(run, tmp_path):
     for section in ("criteria", "costs", "tests"):
         assert f'<section id="{section}"' in html
     assert "critical-difference" not in html
+
+
+@pytest.mark.parametrize("threshold", ["-9", "0.0", "9"])
+def test_predict_reaches_beyond_every_cut(run, tmp_path, threshold):
+    data, model = tmp_path / "many.jsonl", tmp_path / "m.labelrank"
+    labels = [f"l{k}" for k in range(120)]
+    lines = [{"text": f"word{k} and", "labels": labels[k : k + 30]} for k in range(60)]
+    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    fitted = run("fit", data, "-o", model, "--threshold", threshold, "-q")
+    assert fitted.exit_code == 0, fitted.output
+    found = run("predict", model, data, "--json", "--top", 3)
+    for line, ranked in zip(map(json.loads, found.stdout.splitlines()), _whole(model, data)):
+        places = ranked[: max(3, sum(place.in_set for place in ranked))]
+        assert line["labels"] == [place.label for place in places if place.in_set]
+        assert [one["label"] for one in line["ranked"]] == [place.label for place in places]
+
+
+def _whole(model, data):
+    from labelrank import datasets, persistence
+
+    return persistence.load(model).rank(datasets.load(data).texts)

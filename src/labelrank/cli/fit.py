@@ -74,7 +74,9 @@ def fit(
     elif not quiet:
         if trials:
             _show(trials, made.criterion)
+        size = f"{summary.pop('bytes') / 2**20:,.1f} MiB"
         rows = [(key.removeprefix("n_"), value) for key, value in summary.items()]
+        rows.append(("size", size))
         table(f"{learner} learned {dataset.name}", ("", ""), rows)
 
 

@@ -44,9 +44,20 @@ def _ranked(tagger: Any, documents: Any, top: int, quiet: bool) -> Iterator[list
     with progress("ranking", quiet) as advance:
         for start in range(0, total, _AT_ONCE):
             advance(start, total)
-            for ranked in tagger.rank(documents[start : start + _AT_ONCE]):
+            for ranked in _beyond_the_cut(tagger, documents[start : start + _AT_ONCE], top):
                 size = sum(place.in_set for place in ranked)
                 yield ranked[: max(top, size)]
+
+
+def _beyond_the_cut(tagger: Any, documents: Any, top: int) -> list[list[Any]]:
+    """Rankings of `top` labels at least, and of all within the cut, but seldom of many others."""
+    n_labels = len(tagger.label_names_)
+    reach = min(max(2 * top, 20), n_labels)
+    ranked: list[list[Any]] = tagger.rank(documents, reach)
+    while reach < n_labels and any(row[-1].in_set for row in ranked):
+        reach = min(4 * reach, n_labels)
+        ranked = tagger.rank(documents, reach)
+    return ranked
 
 
 def _lines(dataset: Any, found: Iterator[list[Any]], out: Path | None) -> None:
