@@ -14,7 +14,7 @@ from labelrank.learners.arc_machine import check_above_zero
 from labelrank.learners.base import LabelRanker
 from labelrank.learners.candidates import candidates
 from labelrank.learners.progress import track
-from labelrank.learners.race import CUTS, HELD, Goal, Race, fitted, rarity
+from labelrank.learners.race import HELD, Goal, Race, fitted, rarity
 
 
 def _explains(self: "AutoRanker") -> bool:
@@ -111,7 +111,7 @@ class AutoRanker(LabelRanker):
         self.estimator_ = fitted(learners[self.best_], X, Y)
 
     def _learners(self, X: Any, Y: sp.csr_array, seed: int) -> dict[str, Any]:
-        kind = _kind(self.criterion)
+        kind = Goal.of(self.criterion).kind
         chosen = candidates(kind, X, Y) if self.candidates is None else self.candidates
         return {name: _shared(learner, seed, self.n_jobs) for name, learner in chosen.items()}
 
@@ -125,13 +125,6 @@ class AutoRanker(LabelRanker):
         found = self.estimator_.why(x, label, over=over)
         cut = self.threshold_[label] - (0.0 if over is None else self.threshold_[over])
         return found._replace(margin=found.margin - cut, constant=found.constant - cut)
-
-
-def _kind(criterion: str) -> str:
-    """What a criterion looks at: sets, the top of the ranking, or the whole order."""
-    if criterion in CUTS:
-        return "sets"
-    return "top" if "_at_" in criterion or "one_error" in criterion else "order"
 
 
 def _shared(learner: Any, seed: int, n_jobs: int | None) -> Any:

@@ -37,7 +37,7 @@ TILTS = (0.0, 0.1)
 HELD = 5
 MOST_HELD = 8_000_000
 LEAST = 2000
-KEPT = (2, 1)
+KEPT = 2
 
 
 class Trial(NamedTuple):
@@ -71,6 +71,14 @@ class Goal(NamedTuple):
             )
         is_pro = criterion.endswith("pro_loss")
         return cls(criterion, scorer, None if is_pro else CUTS.get(criterion, "f1_micro"))
+
+    @property
+    def kind(self) -> str:
+        """What the criterion looks at: sets, the top of the ranking, or the whole order."""
+        if self.scorer.on == "sets":
+            return "sets"
+        is_top = "_at_" in self.name or self.name.endswith("one_error")
+        return "top" if is_top else "order"
 
     def judge(self, Y: sp.csr_array, scores: Array, rarity: Array) -> tuple[float, float, float]:
         """How good the scores are (larger is better), where to cut them, and with what tilt."""
@@ -109,17 +117,15 @@ class Race:
 
     @property
     def sizes(self) -> list[int]:
-        """Instances of each round; a cut that counts is tuned with all that are not held out."""
+        """Instances of each round; whole orders are told apart on fewer than tops and sets are."""
         whole = len(self.rest)
-        parts = [max(LEAST, whole // 8), max(4 * LEAST, whole // 3)]
-        if self.goal.scorer.on == "sets":
-            parts.append(whole)
-        return sorted({min(whole, part) for part in parts})
+        last = max(4 * LEAST, whole // 3) if self.goal.kind == "order" else whole
+        return sorted({min(whole, part) for part in (max(LEAST, whole // 8), last)})
 
     def run(self, learners: dict[str, BaseEstimator]) -> Iterator[str]:
         """Race, yielding the name of each learner before its trial."""
         alive = list(learners)
-        for round_, size in enumerate(self.sizes):
+        for size in self.sizes:
             for name in alive:
                 if self._has_time(name, size):
                     yield name
@@ -129,7 +135,7 @@ class Race:
             ran = self.at(size)
             if not ran:
                 return
-            alive = [trial.name for trial in ran[: KEPT[min(round_, len(KEPT) - 1)]]]
+            alive = [trial.name for trial in ran[:KEPT]]
 
     def at(self, size: int) -> list[Trial]:
         """Trials with so many instances, best first."""
