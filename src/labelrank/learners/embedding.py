@@ -141,7 +141,8 @@ class EmbeddingCodingPLM(EmbeddingRanker):
     """EC-PLM: voted perceptrons learn the embedding and the codes of the labels in turns.
 
     After each turn the matrix is divided by its Frobenius norm; each turn takes the mean that the
-    other has reached, divided by its own.
+    other has reached, divided by its own. In the end scores are divided by the norms of the two
+    means, so that those of several models can be averaged.
 
     Parameters
     ----------
@@ -209,6 +210,10 @@ class EmbeddingCodingPLM(EmbeddingRanker):
         super()._check_parameters()
         check_choice("init", self.init, ("random", "pca"))
 
+    def _start(self, n_features: int, Y: sp.csr_array) -> None:
+        super()._start(n_features, Y)
+        self._W_norm = self._M_norm = 1.0
+
     def _steps(self) -> int:
         return 2 * self.epochs if self.update == "perceptron" else self.epochs
 
@@ -254,7 +259,13 @@ class EmbeddingCodingPLM(EmbeddingRanker):
             self._W_norm = float(np.linalg.norm(self._W.mean())) or 1.0
         else:
             self._M.normalize()
-            self._code_table = _of_norm_one(self._M.mean())
+            codes = self._M.mean()
+            self._M_norm = float(np.linalg.norm(codes)) or 1.0
+            self._code_table = _of_norm_one(codes)
+
+    def _factor(self) -> np.float32:
+        """Over the norms of the two means, as they were when their last turns ended."""
+        return np.float32(1.0 / (self._W_norm * self._M_norm))
 
 
 def _of_norm_one(codes: Array) -> npt.NDArray[np.float32]:

@@ -148,7 +148,11 @@ class EmbeddingRanker(BlockwiseRanker, IncrementalRanker):
     @property
     def embedding_(self) -> Array:
         """W, s × d: the mean of all intermediate embeddings."""
-        return self._W.mean().T
+        return self._W.mean().T * self._factor()
+
+    def _factor(self) -> np.float32:
+        """What the scores are multiplied by."""
+        return np.float32(1.0)
 
     @property
     def codes_(self) -> Array:
@@ -156,7 +160,7 @@ class EmbeddingRanker(BlockwiseRanker, IncrementalRanker):
         return self._M.mean()
 
     def _columns(self) -> npt.NDArray[np.float32]:
-        return np.ascontiguousarray(self.codes_.T, np.float32)
+        return np.ascontiguousarray(self.codes_.T * self._factor(), np.float32)
 
     def _scores(self, X: Any) -> Array:
         H = self._W.project(as_rows(X), self.n_jobs)
