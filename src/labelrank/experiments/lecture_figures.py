@@ -19,7 +19,7 @@ _LARGEST = 20
 @experiment(
     name="reuters-sizes", paper="003", table="category sizes", data=("reuters21578",),
     settings="ModApte; the test documents of acq are printed as 179, most likely for 719",
-    minutes=0.2, tolerance=0.005,
+    minutes=0.1, tolerance=0.005,
 )  # fmt: skip
 def reuters_sizes(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Documents and common categories of Reuters-21578."""
@@ -39,7 +39,7 @@ def reuters_sizes(*, seed: int, jobs: int | None) -> Iterator[Record]:
 @experiment(
     name="rcv1-topics", paper="003", table="RCV1 topics", data=("rcv1v2",),
     settings="per cent of the documents that have a topic; the lecture prints bars, no numbers",
-    minutes=0.2, tolerance=0.05,
+    minutes=0.1, tolerance=0.05,
 )  # fmt: skip
 def rcv1_topics(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """The largest topics of RCV1."""
@@ -70,7 +70,7 @@ def _bars(names: list[str], shares: Any) -> Any:
     name="reuters-curve", paper="003", table="recall/precision curve", data=("reuters21578",),
     settings=f"ModApte, 90 topics, category '{_CATEGORY}'; all terms by TF-IDF, naive Bayes by "
     "presence; the lecture's curves have no printed numbers",
-    minutes=1, tolerance=0.05,
+    minutes=0.2, tolerance=0.05,
 )  # fmt: skip
 def reuters_curve(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Precision at several recalls of four learners on one category of Reuters-21578."""

@@ -11,7 +11,7 @@ from labelrank.experiments import Record, experiment
     settings="operations an example in one epoch over RCV1; 'published' is the formula of the "
     "table: K, L and the losses of MMP (prequential) are measured, the perceptrons' error rates "
     "follow from the updates counted",
-    minutes=0.5, tolerance=0.1,
+    minutes=0.4, tolerance=0.1,
 )  # fmt: skip
 def mlpp_complexity(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Operations an example by the formulas of the paper, and as counted."""

@@ -24,7 +24,7 @@ _ON_RCV1 = {"BR": "BR", "MMP": "MMP", "MLPC": "MLPP", "CMLPC": "CMLPC"}
 @experiment(
     name="mlpp-rcv1", paper="000", table="Table II", data=("rcv1v2",),
     settings="one epoch in the given order, random initial weights, ties at random",
-    minutes=1, tolerance=0.05,
+    minutes=0.3, tolerance=0.05,
 )  # fmt: skip
 def mlpp_rcv1(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Ranking losses on RCV1 of the perceptron rankers."""
@@ -41,7 +41,7 @@ def mlpp_rcv1(*, seed: int, jobs: int | None) -> Iterator[Record]:
 @experiment(
     name="cmlpc-rcv1", paper="003", table="calibrated pairwise classification, RCV1",
     data=("rcv1v2",), settings="one epoch in the given order, random initial weights",
-    minutes=1, tolerance=0.05, along="column",
+    minutes=0.4, tolerance=0.05, along="column",
 )  # fmt: skip
 def cmlpc_rcv1(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Average precision, ranking loss, one error and Hamming loss on RCV1."""
