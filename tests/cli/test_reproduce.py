@@ -87,6 +87,12 @@ def test_what_the_contents_name_exists_and_what_exists_is_listed(run):
     assert all(entry.by or entry.note for entry in contents.CONTENTS)
 
 
+def test_the_quick_book_takes_less_than_a_quarter_of_an_hour_and_the_whole_one_a_night():
+    minutes = {one.name: one.minutes for one in experiments.experiments()}
+    assert sum(minutes[name] for name in contents.planned(list(minutes), quick=True)) < 15
+    assert sum(minutes[name] for name in contents.planned(list(minutes), quick=False)) < 12 * 60
+
+
 def test_every_published_table_has_a_place_in_the_contents():
     assert {entry.paper for entry in contents.CONTENTS} == set(contents.TITLES)
 

@@ -103,9 +103,8 @@ SHORT_FORMS = {
 
 QUICK = (
     "reuters-sizes", "rcv1-topics", "mlpp-rcv1", "cmlpc-rcv1", "mlpp-operations",
-    "mlpp-complexity", "mlpp-curves", "mlpp-yeast", "chains-trellis", "chains-logistic",
-    "event-models", "reuters-curve", "reuters-kernels", "capacity", "pro-loss-real-quick",
-    "plm-quick",
+    "mlpp-complexity", "mlpp-curves", "chains-trellis", "chains-logistic", "event-models",
+    "reuters-curve", "plm-quick", "pro-loss-real-quick",
 )  # fmt: skip
 
 

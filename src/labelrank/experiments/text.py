@@ -243,7 +243,7 @@ def _targets(method: Method, Y: Any) -> Any:
     name="event-models", paper="003", table="Figures 1 to 4", data=("reuters21578", "debtags"),
     settings="naive Bayes by posteriors; vocabulary by document frequency; accuracy: the best "
     "label is relevant; Reuters: ModApte, debtags: a random third of the packages held out",
-    minutes=2, tolerance=0.05, along="column",
+    minutes=0.5, tolerance=0.05, along="column",
 )  # fmt: skip
 def event_models(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Accuracy of multinomial and Bernoulli naive Bayes over the size of the vocabulary."""
