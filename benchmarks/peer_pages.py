@@ -38,7 +38,9 @@ Cell = dict[str, Any]
 def say(data: str, package: str, method: str, found: Cell) -> None:
     """One line while the cells are measured."""
     values = found.get("error") or " ".join(
-        f"{heading} {_written(found, heading)}" for heading in COLUMNS if value(found, heading)
+        f"{heading} {_written(found, heading)}"
+        for heading in COLUMNS
+        if value(found, heading) is not None
     )
     print(f"{data}: {package} {method}: {values}", flush=True)
 

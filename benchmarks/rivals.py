@@ -147,7 +147,7 @@ def run_rival(
     with tempfile.TemporaryDirectory() as path:
         folder = Path(path)
         write_task(folder, X, Y, X_test)
-        found = run_script(name, folder, n_jobs=n_jobs)
+        found = run_script(name, folder, "top 5", n_jobs=n_jobs)
         if "error" in found:
             return {"name": name, **found}
         scores = scores_of(folder, "test", Y)

@@ -98,6 +98,11 @@ def _save(path: Path, scores: Any) -> None:
         np.savez(path, dense=np.asarray(scores, np.float32))
 
 
+def n_wanted(task: Task, most: int) -> int:
+    """How many labels to answer with: the method "top 5" asks for five, else as many as it can."""
+    return min(5, task.Y.shape[1]) if task.method == "top 5" else min(most, task.Y.shape[1])
+
+
 def scored(rows: list[list[tuple[int, float]]], n_labels: int) -> sp.csr_matrix:
     """CSR of (label, score) lists; a score of 0 stays stored: it is a score."""
     indptr = np.cumsum([0, *map(len, rows)])

@@ -2,7 +2,7 @@
 
 import shutil
 
-from exchange import Task, label_lists, measure, scored
+from exchange import Task, label_lists, measure, n_wanted, scored
 from napkinxc.models import PLT
 
 TOP = 100
@@ -11,8 +11,9 @@ TOP = 100
 class Model:
     """The tree with the number of labels it knows."""
 
-    def __init__(self, tree, n_labels: int) -> None:
-        self.tree, self.n_labels = tree, n_labels
+    def __init__(self, tree, task: Task) -> None:
+        self.tree, self.n_labels = tree, task.Y.shape[1]
+        self.top = n_wanted(task, TOP)
 
 
 def fit(task: Task) -> Model:
@@ -21,11 +22,11 @@ def fit(task: Task) -> Model:
     tree = PLT(str(folder), threads=task.n_jobs)
     tree.fit(task.X, label_lists(task.Y))
     tree.load()
-    return Model(tree, task.Y.shape[1])
+    return Model(tree, task)
 
 
 def score(model: Model, X, texts):
-    found = model.tree.predict_proba(X, top_k=min(TOP, model.n_labels))
+    found = model.tree.predict_proba(X, top_k=model.top)
     return scored(found, model.n_labels)
 
 

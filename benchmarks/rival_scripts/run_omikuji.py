@@ -1,7 +1,7 @@
 """omikuji's default model (three Parabel-like trees)."""
 
 import omikuji
-from exchange import Task, label_lists, measure, pairs_of, scored
+from exchange import Task, label_lists, measure, n_wanted, pairs_of, scored
 
 BEAM = 10
 
@@ -9,8 +9,9 @@ BEAM = 10
 class Model:
     """The trees with the number of labels they know."""
 
-    def __init__(self, trees, n_labels: int) -> None:
-        self.trees, self.n_labels = trees, n_labels
+    def __init__(self, trees, task: Task) -> None:
+        self.trees, self.n_labels = trees, task.Y.shape[1]
+        self.top = n_wanted(task, self.n_labels)
 
 
 def prepare(task: Task) -> Task:
@@ -25,12 +26,12 @@ def prepare(task: Task) -> Task:
 
 def fit(task: Task) -> Model:
     trees = omikuji.Model.train_on_data(str(task.folder / "train.txt"), n_threads=task.n_jobs)
-    return Model(trees, task.Y.shape[1])
+    return Model(trees, task)
 
 
 def score(model: Model, X, texts):
     rows = [
-        model.trees.predict(list(pairs_of(X, i)), beam_size=BEAM, top_k=model.n_labels)
+        model.trees.predict(list(pairs_of(X, i)), beam_size=BEAM, top_k=model.top)
         for i in range(X.shape[0])
     ]
     return scored(rows, model.n_labels)
