@@ -119,11 +119,28 @@ def test_what_was_tried_is_told():
 
 def test_a_trial_that_would_exceed_the_budget_is_not_begun():
     X, Y = data()
-    slow = {"first": Guess(seconds=1e-4), "better": Guess(), "third": Guess()}
+    slow = {"first": Guess(seconds=2e-4), "better": Guess(), "third": Guess()}
     auto = AutoRanker(candidates=slow, budget=0.3, random_state=0).fit(X, Y)
     assert auto.best_ == "first"
     assert [trial["name"] for trial in auto.trials_ if trial["score"] is not None] == ["first"]
     assert {trial["name"] for trial in auto.trials_[1:]} == {"first", "better", "third"}
+
+
+class Compiled(Guess):
+    """Remembers how many instances each fit had."""
+
+    fits: list[int] = []
+
+    def _learn(self, X, Y):
+        super()._learn(X, Y)
+        Compiled.fits.append(X.shape[0])
+
+
+def test_compiling_is_not_taken_for_learning():
+    X, Y = data()
+    tried = {"a": Compiled(), "b": Compiled(wrong=True)}
+    trials = AutoRanker(candidates=tried, random_state=0).fit(X, Y).trials_
+    assert Compiled.fits == [50, *(trial["n_instances"] for trial in trials), 3000]
 
 
 def test_only_the_best_go_on_with_more_instances():

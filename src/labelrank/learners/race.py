@@ -4,6 +4,7 @@ Successive halving (Karnin et al. 2013; Jamieson & Talwalkar 2016) with a clock:
 if, by what trials have taken so far, it and the final fit of the best will end within the budget.
 """
 
+import contextlib
 import time
 import warnings
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ HELD = 5
 MOST_HELD = 8_000_000
 LEAST = 2000
 KEPT = 2
+WARMING = 50
 
 
 class Trial(NamedTuple):
@@ -114,6 +116,7 @@ class Race:
         self.began = time.perf_counter()
         self.trials: list[Trial] = []
         self.skipped: list[tuple[str, int]] = []
+        self.warmed: set[type] = set()
 
     @property
     def sizes(self) -> list[int]:
@@ -149,12 +152,24 @@ class Race:
 
     def _try(self, name: str, learner: BaseEstimator, size: int) -> Trial:
         rows = np.sort(self.rest[:size])
+        self._warm(learner)
         start = time.perf_counter()
         Y = self.Y[rows]
         model = fitted(for_share(learner, size / self.X.shape[0]), self.X[rows], Y)
         scores = model.decision_function(self.X[self.held])
         judged = self.goal.judge(self.Y[self.held], scores, rarity(Y))
         return Trial(name, size, *judged, time.perf_counter() - start)
+
+    def _warm(self, learner: BaseEstimator) -> None:
+        """Let a kind of learner load or compile its kernels, so that no trial is timed with that.
+
+        It may refuse so few instances; the trial then says why, if it does, too.
+        """
+        if type(learner) not in self.warmed:
+            self.warmed.add(type(learner))
+            rows = np.sort(self.rest[:WARMING])
+            with contextlib.suppress(ValueError):
+                fitted(learner, self.X[rows], self.Y[rows])
 
     def _has_time(self, name: str, size: int) -> bool:
         """Whether the trial and a fit of the best thereafter should end in time."""
