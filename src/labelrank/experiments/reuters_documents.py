@@ -63,8 +63,8 @@ def vectorizer_of(terms: str) -> Any:
 def with_constant(X: Any, value: float = 0.3) -> Any:
     """One more column: perceptrons have no intercept of their own.
 
-    >>> with_constant([[1.0, 2.0]]).toarray().round(1).tolist()
-    [[1.0, 2.0, 0.3]]
+    >>> with_constant([[1.0, 2.0]], 0.5).toarray().tolist()
+    [[1.0, 2.0, 0.5]]
     """
     import numpy as np
     import scipy.sparse as sp
