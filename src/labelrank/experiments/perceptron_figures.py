@@ -39,7 +39,7 @@ def mlpp_operations(*, seed: int, jobs: int | None) -> Iterator[Record]:
     settings="prequential losses over the training documents of RCV1 (figures 4 to 6), losses on "
     f"training and test documents after 1 to {_EPOCHS} epochs (figure 7); the figures have no "
     "printed numbers: what is judged is who is ahead",
-    minutes=3, tolerance=0.0,
+    minutes=1.5, tolerance=0.0,
 )  # fmt: skip
 def mlpp_curves(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Learning curves and epoch curves of MMP and MLPP, as pictures."""

@@ -14,7 +14,7 @@ from labelrank.experiments import Record, experiment, published
     name="reuters-kernels", paper="003", table="Joachims, kernels", data=("reuters21578",),
     settings="ModApte, all 9,603 training documents, TF-IDF with logarithmic counts, C = 1; "
     "polynomials (x·y + 1)^d, radial exp(-γ|x - y|²); break-even points in per cent",
-    minutes=20, tolerance=0.05,
+    minutes=3, tolerance=0.05,
 )  # fmt: skip
 def reuters_kernels(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Break-even points of the ten largest categories by nine kernels."""
