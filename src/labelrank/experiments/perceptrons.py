@@ -62,7 +62,8 @@ def cmlpc_rcv1(*, seed: int, jobs: int | None) -> Iterator[Record]:
     name="mlpp-small", paper="000", table="Table III", data=("reuters21578", "yeast", "scene"),
     settings="ten-fold cross-validation, zero weights, examples shuffled once a fold, ties at "
     "random (votes tie often, so for MLPP also as errors); Reuters 10 epochs, 10,000 TF-IDF terms; "
-    "yeast and scene 100 epochs, unscaled features and all their products; p: Wilcoxon signed-rank test over the folds, MLPP ahead",
+    "yeast and scene 100 epochs, unscaled features and all their products; p: "
+    "Wilcoxon signed-rank test over the folds, MLPP ahead",
     minutes=20, tolerance=0.03, absolute=0.0,
 )  # fmt: skip
 def mlpp_small(*, seed: int, jobs: int | None) -> Iterator[Record]:
