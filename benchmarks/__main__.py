@@ -5,11 +5,13 @@ import importlib
 import json
 import pkgutil
 import platform
+import sys
 
 from rich.console import Console
 from rich.table import Table
 
 import benchmarks
+from labelrank.errors import MissingError
 
 _PARTS = {"timing", "__main__", "rivals", "peers", "peer_pages"}
 COLUMNS = ("name", "ours_s", "rival_s", "ratio", "target")
@@ -48,7 +50,10 @@ def main() -> None:
         parser.error(f"no benchmark {sorted(unknown)}; there are {', '.join(names())}")
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
     for name in chosen.names or names():
-        records = importlib.import_module(f"benchmarks.{name}").run(quick=chosen.quick)
+        try:
+            records = importlib.import_module(f"benchmarks.{name}").run(quick=chosen.quick)
+        except MissingError as error:
+            sys.exit(f"{name}: {error}")
         show(name, records)
         if chosen.out:
             with open(chosen.out, "a", encoding="utf-8") as file:
