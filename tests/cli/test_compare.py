@@ -126,6 +126,36 @@ def test_targets_of_several_classes_are_compared_by_exact_match(run, tmp_path, n
 
 
 @pytest.mark.data
+def test_a_learner_that_refuses_a_data_set_is_marked_and_the_others_are_compared(run, tmp_path):
+    out = tmp_path / "out"
+    arguments = ["compare", "emotions", "scene", "--learners", "BR,MMP,NB", "--cv", 2, "-o", out]
+    arguments += ["--criteria", "micro_f1"]
+    done = run(*arguments)
+    assert done.exit_code == 1, done.output
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("labelrank: 2 of 12 cells failed, first NB on emotions: Negative values")
+    assert "--retry" in last
+    assert "¹ NB on emotions: Negative values in data" in done.stdout
+    assert "left out: NB" in done.stdout
+    for name in ("tables.md", "tables.tex", "report.html"):
+        assert (out / name).read_text().count("failed") >= 1, name
+    rows = pl.read_csv(out / "tables.csv").filter(criterion="micro_f1", learner="NB")
+    assert rows["failed"].str.contains("Negative").to_list() == [True, None]
+    assert pl.read_csv(out / "results.csv")["reason"].drop_nulls().len() == 2 * 4
+    assert (out / "critical_difference_micro_f1.svg").exists()
+    stored = (out / "cells.jsonl").read_text()
+    again = run(*arguments, "--json")
+    assert again.exit_code == 1
+    assert (out / "cells.jsonl").read_text() == stored
+    first = json.loads(again.stdout)[0]
+    assert first["mean"][2][0] is None
+    assert first["failures"][0]["learner"] == "NB"
+    assert first["ranked"] == ["BR", "MMP"]
+    assert run(*arguments, "--retry", "-q").exit_code == 1
+    assert (out / "cells.jsonl").read_text().count("\n") == 14
+
+
+@pytest.mark.data
 def test_the_official_split_has_one_cell_a_learner(run, tmp_path):
     arguments = ["compare", "--learners", "Rocchio", "-o", tmp_path, "--split", "official", "-q"]
     finished(run(*arguments, "emotions"))

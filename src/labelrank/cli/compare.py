@@ -1,5 +1,6 @@
 """`labelrank compare`: learners on the folds of data sets, with tests of significance."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -42,9 +43,14 @@ Memory = Annotated[
     bool, typer.Option("--memory", help="A new process for each cell: exact peaks, more time.")
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder of cells, tables and diagrams.")]
+Retry = Annotated[
+    bool, typer.Option("--retry", help="Measure again the cells that failed in an earlier run.")
+]
 Format = Annotated[
     str | None, typer.Option(help="Print the tables as markdown, latex or csv instead.")
 ]
+
+_FAILED = 1
 
 
 @partial(reads, without=("data", "part", "format"))
@@ -62,6 +68,7 @@ def compare(
     jobs: Jobs = 1,
     memory: Memory = False,
     out: Out = Path("results"),
+    retry: Retry = False,
     format: Format = None,
     representation: Representation = "tfidf",
     max_terms: MaxTerms = None,
@@ -69,7 +76,12 @@ def compare(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare learners; a run that was interrupted continues where it stopped."""
+    """Compare learners; a run that was interrupted continues where it stopped.
+
+    Exits with 1 if cells failed; the tables are written nevertheless, and mark them.
+    """
+    from sklearn.exceptions import FitFailedWarning
+
     from labelrank import evaluation
     from labelrank.cli.printing import progress, say
     from labelrank.cli.results import check_format, show, write
@@ -79,7 +91,8 @@ def compare(
     made = {name: _made(name, names, set, threshold, seed) for name in names}
     with progress(f"reading {', '.join(data)}", quiet):
         read = [replace(source, data=name).read("all") for name in data]
-    with progress("comparing", quiet) as advance:
+    with progress("comparing", quiet) as advance, warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitFailedWarning)
         frame = evaluation.compare(
             read,
             made,
@@ -90,6 +103,7 @@ def compare(
             jobs=jobs,
             memory=memory,
             out=out,
+            retry=retry,
             representation=representation,
             max_terms=max_terms,
             progress=_told(advance, quiet),
@@ -97,6 +111,7 @@ def compare(
     tables = write(frame, out)
     show(tables, format, json)
     say(f"cells, tables and diagrams: {out}", quiet)
+    _close(frame)
 
 
 def _told(advance: Callable[[int, int], None], quiet: bool) -> Callable[[int, int], None]:
@@ -112,6 +127,18 @@ def _told(advance: Callable[[int, int], None], quiet: bool) -> Callable[[int, in
         advance(done, total)
 
     return tell
+
+
+def _close(frame: Any) -> None:
+    """Leave with an error that names the first cell that failed, if one did."""
+    cells = frame.unique(("dataset", "learner", "fold"), maintain_order=True)
+    failed = cells.drop_nulls("reason")
+    if failed.height:
+        first = "{learner} on {dataset}: {reason}".format(**failed.row(0, named=True))
+        sentence = f"{failed.height} of {cells.height} cells failed, first {first}"
+        advice = "leave out that learner or data set, or measure such cells again by --retry"
+        typer.echo(f"labelrank: {sentence}; {advice}", err=True)
+        raise typer.Exit(_FAILED)
 
 
 def _split(learners: str) -> list[str]:

@@ -51,7 +51,7 @@ def _facts(frame: Any) -> dict[str, str]:
     spent = frame.filter(frame["criterion"].is_in(["fit_seconds", "predict_seconds"]))
     return {
         "folds": str(folds) if folds > 1 else "official split",
-        "time to fit and predict": duration(spent["value"].sum()),
+        "time to fit and predict": duration(spent["value"].drop_nans().sum()),
     }
 
 
@@ -75,6 +75,8 @@ def show(tables: list[Any], format: str | None, json: bool) -> None:
         if comparison.finding(one):
             typer.echo(f"  {comparison.finding(one)}\n")
     typer.echo(comparison.NOTE.replace("is bold", "is marked *"))
+    for note in comparison.failure_notes(tables[0]):
+        typer.echo(note)
 
 
 def _show_together(tables: list[Any]) -> None:
@@ -122,7 +124,7 @@ def _draw(table: Any, folder: Path) -> None:
     from labelrank.report.critical_difference import draw_critical_difference
 
     figure = draw_critical_difference(
-        table.learners, table.friedman.mean_ranks, table.friedman.critical_difference,
+        table.ranked, table.friedman.mean_ranks, table.friedman.critical_difference,
         heading(table),
     )  # fmt: skip
     name = re.sub(r"\W+", "_", table.criterion)
@@ -142,4 +144,9 @@ def _told(table: Any) -> dict[str, Any]:
         "best": table.best,
         "tests": [test._asdict() for test in table.tests],
         "friedman": None if table.friedman is None else table.friedman._asdict(),
+        "ranked": table.ranked,
+        "failures": [
+            {"learner": learner, "dataset": dataset, "reason": reason}
+            for (learner, dataset), reason in table.failures.items()
+        ],
     }

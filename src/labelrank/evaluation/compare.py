@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from difflib import get_close_matches
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state
 
@@ -22,6 +24,7 @@ from labelrank.evaluation.cells import CellStore, fingerprint
 from labelrank.evaluation.splits import StratifiedFolds
 from labelrank.evaluation.trials import COSTS, Bench, Cell, Problem, Settings, indicator, prepared
 from labelrank.evaluation.workers import measured
+from labelrank.text import make_vectorizer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,6 +48,7 @@ def compare(
     jobs: int = 1,
     memory: bool = False,
     out: str | os.PathLike[str] | None = None,
+    retry: bool = False,
     representation: str = "tfidf",
     max_terms: int | None = None,
     progress: Callable[[int, int], Any] | None = None,
@@ -54,6 +58,9 @@ def compare(
     Every cell (data set, learner, fold) runs on one thread: its times can be compared. Texts
     become features by the training part of the fold alone, and missing values its means; that
     time counts for no learner.
+
+    A learner that fails on a fold costs that cell alone: its values are NaN, `reason` says why,
+    and a warning tells that there are such cells. An InputError is raised if all of them failed.
 
     Parameters
     ----------
@@ -79,7 +86,10 @@ def compare(
     memory : bool, default False
         Give every cell a new process, so that nothing of an earlier cell touches its peak.
     out : path or None
-        Folder of `cells.jsonl`. Cells found there with the same settings are not measured again.
+        Folder of `cells.jsonl`. Cells found there with the same settings are not measured again,
+        failed ones included, unless the machine was at fault (want of memory, a killed process).
+    retry : bool, default False
+        Measure again the failed cells that are found in `out`.
     representation, max_terms : see `text.TextVectorizer`
     progress : function or None
         Called with the number of finished and of all cells.
@@ -87,8 +97,8 @@ def compare(
     Returns
     -------
     polars.DataFrame
-        Columns dataset, learner, fold, criterion, value; one row a cell and criterion, where
-        fit_seconds, predict_seconds and peak_mib are criteria as well.
+        Columns dataset, learner, fold, criterion, value, reason; one row a cell and criterion,
+        where fit_seconds, predict_seconds and peak_mib are criteria as well.
 
     Examples
     --------
@@ -96,7 +106,7 @@ def compare(
     >>> from labelrank.evaluation import compare
     >>> found = compare("debtags-sample", {"Rocchio": Rocchio()}, cv=2, criteria=["micro_f1"])
     >>> found.columns
-    ['dataset', 'learner', 'fold', 'criterion', 'value']
+    ['dataset', 'learner', 'fold', 'criterion', 'value', 'reason']
     >>> found.filter(criterion="micro_f1").height
     2
     """
@@ -114,39 +124,50 @@ def compare(
     _check(bench, problems, jobs)
     known = _fingerprints(bench)
     with nullcontext(None) if out is None else CellStore(out) as store:
-        records = _run(bench, known, store, jobs, memory, progress)
+        there = {} if store is None else _usable(store.done, retry)
+        records = {cell: there[mark] for cell, mark in known.items() if mark in there}
+        _run(bench, known, records, store, jobs, memory, progress)
+    _tell_failures({cell: records[cell] for cell in known})
     return _frame([records[cell] for cell in known], chosen)
+
+
+def _usable(done: dict[str, dict[str, Any]], retry: bool) -> dict[str, dict[str, Any]]:
+    return {mark: one for mark, one in done.items() if not (retry and "error" in one)}
 
 
 def _run(
     bench: Bench,
     known: dict[Cell, str],
+    records: dict[Cell, dict[str, Any]],
     store: CellStore | None,
     jobs: int,
     memory: bool,
     progress: Callable[[int, int], Any] | None,
-) -> dict[Cell, dict[str, Any]]:
+) -> None:
+    """Measure the known cells that have no record yet."""
     tell = progress or (lambda done, total: None)
-    there = {} if store is None else store.done
-    records = {cell: there[mark] for cell, mark in known.items() if mark in there}
     tell(len(records), len(known))
     left = [cell for cell in known if cell not in records]
-    failed: list[LabelrankError] = []
     told: set[str] = set()
     with closing(measured(bench, left, jobs=jobs, memory=memory)) as outcomes:
         for cell, found in outcomes:
-            if isinstance(found, LabelrankError):
-                failed.append(found)
-                continue
             records[cell] = {"fingerprint": known[cell], **found}
             _pass_on(cell, found["warnings"], told)
-            if store is not None:
+            if store is not None and not found.get("lost"):
                 store.add(records[cell])
             tell(len(records), len(known))
-    if failed:
-        kept = "; the others are kept: leave out what fails" if store is not None else ""
-        raise InputError(f"{len(failed)} of {len(known)} cells failed, first {failed[0]}{kept}")
-    return records
+
+
+def _tell_failures(records: Mapping[Cell, Mapping[str, Any]]) -> None:
+    """A warning if cells failed; an error if none is left to compare."""
+    failed = [(cell, one["error"]) for cell, one in records.items() if "error" in one]
+    if not failed:
+        return
+    first = "{}: {}".format(*failed[0])
+    if len(failed) == len(records):
+        raise InputError(f"all {len(failed)} cells failed, first {first}")
+    sentence = f"{len(failed)} of {len(records)} cells failed, first {first}"
+    warnings.warn(sentence, FitFailedWarning, stacklevel=3)
 
 
 def _pass_on(cell: Cell, heard: list[str], told: set[str]) -> None:
@@ -259,6 +280,7 @@ def _check(bench: Bench, problems: list[Problem], jobs: int) -> None:
         raise InputError(f"got jobs={jobs}; give at least 1")
     if len(bench.problems) < len(problems):
         raise InputError("got two data sets of one name; give each once, under its own name")
+    make_vectorizer(bench.representation, max_terms=bench.max_terms)
     for problem in problems:
         for name, learner in bench.learners.items():
             try:
@@ -314,10 +336,16 @@ def _frame(records: list[dict[str, Any]], criteria: Sequence[str]) -> pl.DataFra
     import polars as pl
 
     columns = {"dataset": pl.String, "learner": pl.String, "fold": pl.Int64,
-               "criterion": pl.String, "value": pl.Float64}  # fmt: skip
+               "criterion": pl.String, "value": pl.Float64, "reason": pl.String}  # fmt: skip
     rows = []
     for record in records:
         cell = [record[key] for key in ("dataset", "learner", "fold")]
-        every = record["criteria"] | {key: record[key] for key in COSTS}
-        rows += [(*cell, name, every[name]) for name in [*criteria, *COSTS]]
+        every, reason = _values(record), record.get("error")
+        rows += [(*cell, name, every[name], reason) for name in [*criteria, *COSTS]]
     return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "error" in record:
+        return defaultdict(lambda: np.nan)
+    return {**record["criteria"], **{key: record[key] for key in COSTS}}

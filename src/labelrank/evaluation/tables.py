@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 ALPHA = 0.05
 OVER_ALL = "(all)"
@@ -44,7 +45,10 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """One criterion: learners in rows, data sets in columns; NaN where a value is not known."""
+    """One criterion: learners in rows, data sets in columns; NaN where a value is not known.
+
+    `failures` are the reasons of learners that failed, by learner and data set.
+    """
 
     criterion: str
     learners: list[str]
@@ -53,18 +57,35 @@ class Table:
     deviations: Array
     tests: list[Comparison]
     friedman: Friedman | None
+    failures: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
-    def best(self) -> npt.NDArray[np.bool_]:
+    def best(self) -> Mask:
         """Whether a learner has the best mean on a data set (several may share it)."""
         return self.means == _best(self.means, self.criterion)
 
     @property
     def ranks(self) -> Array | None:
-        """Mean rank of each learner over the data sets, 1 the best; None where values lack."""
-        if not np.isfinite(self.means).all():
+        """Mean rank of each learner, 1 the best, NaN where values lack; None without two such."""
+        learners, datasets = complete(self.means)
+        if learners.sum() < 2 or datasets.sum() < 2:
             return None
-        return mean_ranks(self.means.T, smaller_is_better=smaller_is_better(self.criterion))
+        found = np.full(len(learners), np.nan)
+        means = self.means[np.ix_(learners, datasets)]
+        lower = smaller_is_better(self.criterion)
+        found[learners] = mean_ranks(means.T, smaller_is_better=lower)
+        return found
+
+    @property
+    def ranked(self) -> list[str]:
+        """The learners that have a value on every data set that has any."""
+        return _chosen(self.learners, complete(self.means)[0])
+
+    @property
+    def left_out(self) -> list[str]:
+        """The learners, then the data sets, that no test over data sets can use."""
+        learners, datasets = complete(self.means)
+        return _chosen(self.learners, ~learners) + _chosen(self.datasets, ~datasets)
 
     def is_worse(self, learner: str, dataset: str) -> bool:
         """Significantly worse than the best on that data set (paired t-test, Holm, 5 %)."""
@@ -81,7 +102,8 @@ def summarise(frame: pl.DataFrame, criterion: str) -> Table:
     Over the folds of a data set every learner is tested against the one with the best mean
     (paired t-test, Wilcoxon's signed-rank test), over two or more data sets against the one with
     the best mean rank (Wilcoxon); p-values of tests made together are adjusted by Holm. Times and
-    memory are told, not tested.
+    memory are told, not tested. A test leaves out the learners that lack one of its values, and
+    those over data sets leave out first the data sets on which no learner has one.
 
     Examples
     --------
@@ -99,18 +121,53 @@ def summarise(frame: pl.DataFrame, criterion: str) -> Table:
     folds = {name: [values[name, learner] for learner in learners] for name in datasets}
     means = np.array([[np.mean(one) for one in folds[name]] for name in datasets]).T
     deviations = np.array([[_deviation(one) for one in folds[name]] for name in datasets]).T
+    failures = _failures(frame)
     if criterion in COSTS:
-        return Table(criterion, learners, datasets, means, deviations, [], None)
+        return Table(criterion, learners, datasets, means, deviations, [], None, failures)
     tests = [
         test
         for d, name in enumerate(datasets)
         for test in _on_folds(criterion, name, learners, means[:, d], folds[name])
     ]
-    full = len(datasets) > 1 and len(learners) > 1 and np.isfinite(means).all()
-    found = _friedman(means, criterion) if full else None
-    if found is not None:
-        tests += _over_data(criterion, learners, means, found)
-    return Table(criterion, learners, datasets, means, deviations, tests, found)
+    rows, columns = complete(means)
+    found = None
+    if rows.sum() > 1 and columns.sum() > 1:
+        means_of_all = means[np.ix_(rows, columns)]
+        found = _friedman(means_of_all, criterion)
+        tests += _over_data(criterion, _chosen(learners, rows), means_of_all, found)
+    return Table(criterion, learners, datasets, means, deviations, tests, found, failures)
+
+
+def complete(means: Array) -> tuple[Mask, Mask]:
+    """Learners (rows) with a value on all data sets (columns) that have any, and those data sets.
+
+    >>> nan = float("nan")
+    >>> rows, columns = complete(np.array([[1.0, nan, 2.0], [3.0, nan, nan]]))
+    >>> rows.tolist(), columns.tolist()
+    ([True, False], [True, False, True])
+    """
+    known = np.isfinite(means)
+    columns: Mask = np.any(known, axis=0)
+    rows: Mask = np.all(known[:, columns], axis=1)
+    return rows & bool(columns.any()), columns
+
+
+def _chosen(names: list[str], mask: Mask) -> list[str]:
+    return [name for name, is_in in zip(names, mask, strict=True) if is_in]
+
+
+def _failures(frame: pl.DataFrame) -> dict[tuple[str, str], str]:
+    """Why learners failed on data sets, and on how many of the folds if not on all."""
+    if "reason" not in frame.columns:
+        return {}
+    cells = frame.select("dataset", "learner", "fold", "reason").unique(maintain_order=True)
+    found = {}
+    for (dataset, learner), group in cells.group_by("dataset", "learner", maintain_order=True):
+        reasons = group["reason"].drop_nulls()
+        if len(reasons):
+            part = f" ({len(reasons)} of {len(group)} folds)" * (len(reasons) < len(group))
+            found[str(learner), str(dataset)] = f"{reasons[0]}{part}"
+    return found
 
 
 def _values(frame: pl.DataFrame, criterion: str) -> dict[tuple[str, str], Array]:
@@ -138,12 +195,13 @@ def _best(means: Array, criterion: str) -> Array:
 def _on_folds(
     criterion: str, dataset: str, learners: list[str], means: Array, folds: Sequence[Array]
 ) -> list[Comparison]:
-    """Tests against the best on one data set; none where there are too few folds or values."""
-    if len(folds[0]) < 2 or len(learners) < 2 or not np.isfinite(np.concatenate(folds)).all():
+    """Tests against the best on one data set, of those with a value on each of several folds."""
+    known = [k for k in range(len(learners)) if np.isfinite(folds[k]).all()]
+    if len(known) < 2 or len(folds[0]) < 2:
         return []
-    best = int(np.argmin(means) if smaller_is_better(criterion) else np.argmax(means))
-    pairs = [(folds[k], folds[best]) for k in range(len(learners)) if k != best]
-    names = [name for k, name in enumerate(learners) if k != best]
+    best = (min if smaller_is_better(criterion) else max)(known, key=lambda k: means[k])
+    pairs = [(folds[k], folds[best]) for k in known if k != best]
+    names = [learners[k] for k in known if k != best]
     about = (criterion, dataset, names, learners[best])
     return _tested(*about, "t", pairs) + _tested(*about, "Wilcoxon", pairs)
 

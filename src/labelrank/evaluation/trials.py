@@ -1,9 +1,11 @@
 """One cell of a comparison: a learner taught the training part of a fold, asked its test part."""
 
+import traceback
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,14 +80,16 @@ class Bench:
         )
 
     def measure(self, cell: Cell) -> dict[str, Any]:
-        """Quality, time and memory of the cell, on one thread."""
+        """Quality, time and memory of the cell, on one thread; or why there are none."""
         try:
             with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as heard:
                 warnings.simplefilter("once")
                 found = self._measure(cell)
             return found | {"warnings": sorted({_first_line(w.message) for w in heard})}
-        except (LabelrankError, ValueError, MemoryError) as error:
-            raise InputError(f"{cell}: {str(error) or 'out of memory'}") from error
+        except MemoryError:
+            return failure(cell, "out of memory", is_lost=True)
+        except Exception as error:  # whatever a learner raises is its own affair, not the others'
+            return failure(cell, _reason(error))
 
     def _measure(self, cell: Cell) -> dict[str, Any]:
         problem = self.problems[cell.dataset]
@@ -155,9 +159,28 @@ class Bench:
             return
         self._warm.add(cell[:2])
         few = slice(0, _WARM_UP_ROWS)
-        with warnings.catch_warnings(), suppress(LabelrankError, ValueError):
+        with warnings.catch_warnings(), suppress(Exception):
             warnings.simplefilter("ignore")
             clone(learner).fit(X[few], Y[few]).predict(X[few])
+
+
+def failure(cell: Cell, reason: str, *, is_lost: bool = False) -> dict[str, Any]:
+    """The record of a cell without values; a lost one fell to the machine, not to its learner.
+
+    >>> failure(Cell("yeast", "NB", 0), "got negative values")["error"]
+    'got negative values'
+    """
+    return {**cell._asdict(), "error": reason, "lost": is_lost, "warnings": []}
+
+
+def _reason(error: Exception) -> str:
+    """The error's own sentence; of one that is not meant to be read, also its kind and place."""
+    sentence = " ".join(str(error).split())
+    if isinstance(error, LabelrankError | ValueError) and sentence:
+        return sentence
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    named = f"{type(error).__name__}: {sentence}" if sentence else type(error).__name__
+    return f"{named} ({Path(place.filename).name}, line {place.lineno})"
 
 
 def _filled(X_train: Any, X_test: Any) -> tuple[Any, Any]:

@@ -3,21 +3,26 @@
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 from typing import Any
 
-from labelrank.errors import InputError, LabelrankError
-from labelrank.evaluation.trials import Bench, Cell
+from labelrank.errors import InputError
+from labelrank.evaluation.trials import Bench, Cell, failure
 
-Outcome = tuple[Cell, dict[str, Any] | LabelrankError]
+_ENDED = (
+    "its process was ended from outside, most likely for want of memory; "
+    "use fewer jobs, or leave out this learner"
+)
+
+Outcome = tuple[Cell, dict[str, Any]]
 
 
 def measured(
     bench: Bench, cells: Iterable[Cell], *, jobs: int, memory: bool
 ) -> Generator[Outcome, None, None]:
-    """Each cell with its record, or with the error that explains why there is none, when done.
+    """Each cell with its record when done; that of a failed one holds its "error".
 
     `memory` gives every cell a process that has measured nothing before; otherwise `jobs`
     processes take the cells in turn, or this one does if that is 1. Closing the generator ends
@@ -25,17 +30,10 @@ def measured(
     """
     if jobs == 1 and not memory:
         for cell in cells:
-            yield cell, _outcome(bench.measure, cell)
+            yield cell, bench.measure(cell)
         return
     with _Workers(bench, jobs, fresh=memory) as workers:
         yield from workers.measure(cells)
-
-
-def _outcome(measure: Callable[[Cell], Any], cell: Cell) -> Any:
-    try:
-        return measure(cell)
-    except LabelrankError as error:
-        return error
 
 
 class _Workers:
@@ -60,26 +58,21 @@ class _Workers:
                 worker.end()
 
     def measure(self, cells: Iterable[Cell]) -> Iterator[Outcome]:
-        futures = {self._threads.submit(_outcome, self._measure, cell): cell for cell in cells}
+        futures = {self._threads.submit(self._measure, cell): cell for cell in cells}
         for future in as_completed(futures):
             yield futures[future], future.result()
 
-    def _measure(self, cell: Cell) -> Any:
+    def _measure(self, cell: Cell) -> dict[str, Any]:
         worker = self._take(cell)
         try:
             found = worker.measure(cell)
         except (EOFError, OSError):
             self._drop(worker)
-            raise InputError(
-                f"{cell}: its process was ended from outside, most likely for want of memory; "
-                "use fewer jobs, or leave out this learner"
-            ) from None
+            return failure(cell, _ENDED, is_lost=True)
         if self._fresh:
             self._drop(worker)
         else:
             self._idle.put(worker)
-        if isinstance(found, Exception):
-            raise found
         return found
 
     def _take(self, cell: Cell) -> "_Worker":
@@ -112,9 +105,10 @@ class _Worker:
         self._process.start()
         theirs.close()
 
-    def measure(self, cell: Cell) -> Any:
+    def measure(self, cell: Cell) -> dict[str, Any]:
         self._end.send(cell)
-        return self._end.recv()
+        found: dict[str, Any] = self._end.recv()
+        return found
 
     def end(self) -> None:
         self._process.kill()
@@ -126,11 +120,7 @@ def _serve(bench: Bench, end: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow_parent, daemon=True).start()
     while True:
-        cell = end.recv()
-        try:
-            end.send(bench.measure(cell))
-        except Exception as error:
-            end.send(error)
+        end.send(bench.measure(end.recv()))
 
 
 def _follow_parent() -> None:

@@ -69,6 +69,7 @@ def comparison_page(
         diagrams=[_diagram(table) for table in tables if table.friedman is not None],
         costs=_costs(tables),
         tests=[test for table in tables for test in table.tests],
+        failures=comparison.failure_notes(first),
         note=comparison.NOTE.replace("is bold", "is marked ★"),
         finding=comparison.finding,
         over_all=OVER_ALL,
@@ -92,7 +93,7 @@ def _together(tables: Sequence[Table]) -> list[list[tuple[str, bool]]]:
 def _diagram(table: Table) -> tuple[str, Any, str]:
     assert table.friedman is not None
     svg = critical_difference_svg(
-        table.learners, table.friedman.mean_ranks.tolist(), table.friedman.critical_difference
+        table.ranked, table.friedman.mean_ranks.tolist(), table.friedman.critical_difference
     )
     return comparison.heading(table), drawn(svg), comparison.finding(table)
 

@@ -5,13 +5,18 @@ import io
 import math
 from collections.abc import Sequence
 
-from labelrank.evaluation.tables import ALPHA, Table
+import numpy as np
+
+from labelrank.evaluation.tables import ALPHA, Table, complete
 from labelrank.evaluation.trials import COSTS, smaller_is_better
 from labelrank.report.names import words
 
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
-    sign: f"\\{sign}" for sign in "&%$#_{}"
-}
+_LATEX = (
+    {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {sign: f"${sign}$" for sign in "<>|"}
+)
+_RAISED = dict(zip("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 NOTE = (
     "Mean ± standard deviation over folds; the best mean of a data set is bold; • is significantly "
@@ -28,6 +33,7 @@ def as_markdown(tables: Sequence[Table]) -> str:
         parts.append("\n".join([f"## {heading(table)}", "", lines[0], rule, *lines[1:]]))
         if finding(table):
             parts.append(finding(table))
+    parts += [_markdown(note) for note in failure_notes(tables[0])]
     return "\n\n".join(parts) + "\n"
 
 
@@ -37,17 +43,18 @@ def as_latex(tables: Sequence[Table]) -> str:
 
 
 def as_csv(tables: Sequence[Table]) -> str:
-    """Criterion, data set, learner, mean, std, best, worse: one line a value, not rounded."""
+    """One line a value, not rounded; `failed` says why there is none."""
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["criterion", "dataset", "learner", "mean", "std", "best", "worse"])
+    rows.writerow(["criterion", "dataset", "learner", "mean", "std", "best", "worse", "failed"])
     for table in tables:
         for d, dataset in enumerate(table.datasets):
             for k, learner in enumerate(table.learners):
                 rows.writerow(
                     [table.criterion, dataset, learner, _blank(table.means[k, d]),
                      _blank(table.deviations[k, d]), int(table.best[k, d]),
-                     int(table.is_worse(learner, dataset))]
+                     int(table.is_worse(learner, dataset)),
+                     table.failures.get((learner, dataset), "")]
                 )  # fmt: skip
     return out.getvalue()
 
@@ -63,15 +70,42 @@ def heading(table: Table) -> str:
 
 
 def finding(table: Table) -> str:
-    """What Friedman's and Nemenyi's tests say, in a sentence; nothing for one data set."""
-    if table.friedman is None:
+    """What Friedman's and Nemenyi's tests say, and of whom not; nothing for one data set."""
+    if table.criterion in COSTS or min(len(table.datasets), len(table.learners)) < 2:
         return ""
     found = table.friedman
+    left = f"left out: {', '.join(table.left_out)}" if table.left_out else ""
+    if found is None:
+        return f"No test over data sets: too few learners have a value on each ({left})."
+    n_datasets = int(complete(table.means)[1].sum())
     return (
-        f"Friedman over {len(table.datasets)} data sets: p = {found.p_value:.3g}; mean ranks "
+        f"Friedman over {n_datasets} data sets: p = {found.p_value:.3g}; mean ranks "
         f"that differ by {found.critical_difference:.3g} or more differ significantly "
-        f"(Nemenyi, {ALPHA:.0%})."
+        f"(Nemenyi, {ALPHA:.0%}){'; without a value on each, ' * bool(left)}{left}."
     )
+
+
+def failure_notes(table: Table) -> list[str]:
+    """One sentence for each learner and reason of failure, after the mark that its cells have."""
+    return [
+        f"{_raised(number)} {learner} on {', '.join(datasets)}: {reason}"
+        for number, ((learner, reason), datasets) in enumerate(_failed(table).items(), start=1)
+    ]
+
+
+def _failed(table: Table) -> dict[tuple[str, str], list[str]]:
+    """Learner and reason to data sets, in the order of the rows and columns."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for learner in table.learners:
+        for dataset in table.datasets:
+            if (learner, dataset) in table.failures:
+                reason = table.failures[learner, dataset]
+                found.setdefault((learner, reason), []).append(dataset)
+    return found
+
+
+def _raised(number: int) -> str:
+    return "".join(_RAISED[digit] for digit in str(number))
 
 
 def cells(table: Table) -> list[list[tuple[str, bool]]]:
@@ -81,19 +115,26 @@ def cells(table: Table) -> list[list[tuple[str, bool]]]:
     rows = [[("learner", False), *((name, False) for name in table.datasets), *last]]
     for k, learner in enumerate(table.learners):
         values = [(_value(table, k, d), bool(table.best[k, d])) for d in range(len(table.datasets))]
-        rank = [] if ranks is None else [(f"{ranks[k]:.2f}", bool(ranks[k] == ranks.min()))]
+        rank = [] if ranks is None else [_rank(ranks[k], np.nanmin(ranks))]
         rows.append([(learner, False), *values, *rank])
     return rows
 
 
 def _value(table: Table, k: int, d: int) -> str:
     mean, deviation = table.means[k, d], table.deviations[k, d]
+    learner, reason = table.learners[k], table.failures.get((table.learners[k], table.datasets[d]))
+    if reason is not None:
+        return f"failed{_raised(1 + list(_failed(table)).index((learner, reason)))}"
     if math.isnan(mean):
         return "–"
     places = 3 if table.criterion in COSTS else 4
     spread = "" if math.isnan(deviation) else f" ± {deviation:.{places}f}"
-    worse = " •" if table.is_worse(table.learners[k], table.datasets[d]) else ""
+    worse = " •" if table.is_worse(learner, table.datasets[d]) else ""
     return f"{mean:.{places}f}{spread}{worse}"
+
+
+def _rank(rank: float, best: float) -> tuple[str, bool]:
+    return ("–", False) if math.isnan(rank) else (f"{rank:.2f}", bool(rank == best))
 
 
 def _markdown_line(row: list[tuple[str, bool]]) -> str:
@@ -113,7 +154,8 @@ def _latex_table(table: Table) -> str:
     first, *others = (f"{row} \\\\\n" for row in rows)
     body = f"{first}\\hline\n{''.join(others)}"
     columns = "l" + "r" * (len(cells(table)[0]) - 1)
-    caption = f"{_latex(heading(table))}. {_latex(NOTE)} {_latex(finding(table))}".strip()
+    below = [f"{heading(table)}.", NOTE, finding(table), *(f"{n}." for n in failure_notes(table))]
+    caption = " ".join(_latex(text) for text in below if text)
     return (
         f"\\begin{{table}}\n\\centering\n\\begin{{tabular}}{{{columns}}}\n{body}"
         f"\\end{{tabular}}\n\\caption{{{caption}}}\n\\end{{table}}\n"
@@ -121,7 +163,8 @@ def _latex_table(table: Table) -> str:
 
 
 def _latex(text: str) -> str:
-    signs = {"±": r"$\pm$", "•": r"$\bullet$", "↓": r"$\downarrow$", "↑": r"$\uparrow$", "–": "--"}
+    signs = {raised: f"$^{{{digit}}}$" for digit, raised in _RAISED.items()}
+    signs |= {"±": r"$\pm$", "•": r"$\bullet$", "↓": r"$\downarrow$", "↑": r"$\uparrow$", "–": "--"}
     return "".join((_LATEX | signs).get(sign, sign) for sign in text)
 
 
