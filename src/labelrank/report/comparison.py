@@ -73,16 +73,15 @@ def finding(table: Table) -> str:
     """What Friedman's and Nemenyi's tests say, and of whom not; nothing for one data set."""
     if table.criterion in COSTS or min(len(table.datasets), len(table.learners)) < 2:
         return ""
-    found = table.friedman
-    left = f"left out: {', '.join(table.left_out)}" if table.left_out else ""
+    found, left = table.friedman, ", ".join(table.left_out)
     if found is None:
-        return f"No test over data sets: too few learners have a value on each ({left})."
+        return f"No test over data sets: too few learners have a value on each (left out: {left})."
     n_datasets = int(complete(table.means)[1].sum())
-    return (
-        f"Friedman over {n_datasets} data sets: p = {found.p_value:.3g}; mean ranks "
-        f"that differ by {found.critical_difference:.3g} or more differ significantly "
-        f"(Nemenyi, {ALPHA:.0%}){'; without a value on each, ' * bool(left)}{left}."
+    sentence = (
+        f"Friedman over {n_datasets} data sets: p = {found.p_value:.3g}; mean ranks that differ "
+        f"by {found.critical_difference:.3g} or more differ significantly (Nemenyi, {ALPHA:.0%})."
     )
+    return f"{sentence} For want of values left out: {left}." if left else sentence
 
 
 def failure_notes(table: Table) -> list[str]:
