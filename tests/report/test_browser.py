@@ -95,8 +95,15 @@ def test_a_comparison_opens_with_diagrams_costs_and_tests(browse, tmp_path):
     columns = ["dataset", "learner", "fold", "criterion", "value"]
     frame = pl.DataFrame(rows, schema=columns, orient="row")
     tables = [summarise(frame, name) for name in frame["criterion"].unique(maintain_order=True)]
-    document, console = browse(write_comparison(tables, tmp_path / "page.html"))
+    page = write_comparison(tables, tmp_path / "page.html")
+    document, console = browse(
+        page,
+        """const bars = [...document.querySelectorAll(".scroll:not(.tall)")]
+          .filter(box => box.offsetWidth - box.clientWidth > 2);
+        document.title = "bars: " + bars.length;""",
+    )
     assert console == []
+    assert "<title>bars: 0</title>" in document
     found = re.findall(r'<section id="([\w-]+)"', document)
     assert found == ["summary", "criteria", "critical-difference", "costs", "tests"]
     assert document.count("Critical-difference diagram") == 2
