@@ -99,3 +99,16 @@ def test_the_diagram_joins_what_does_not_differ():
     assert svg.count('class="thick"') == 2
     assert "&lt;d&gt;" in svg
     assert critical_difference_svg(["a", "b"], [1.0, 2.0], 0.5).count("thick") == 0
+
+
+def test_the_words_on_the_scale_of_the_diagram_are_within_the_picture():
+    for n in (2, 3, 9):
+        svg = critical_difference_svg(list("abcdefghi"[:n]), list(range(1, n + 1)), 1.1 * n)
+        width = float(re.search(r'viewBox="0 0 (\d+)', svg)[1])
+        x, words = re.search(r'<text x="([\d.]+)"[^>]*>(critical difference [\d.]+)', svg).groups()
+        assert float(x) + 6.5 * len(words) < width
+
+
+def test_a_learner_keeps_its_colour_where_another_has_no_value():
+    svg = charts.cost_chart(["a", "b"], [np.nan, 1.0], [np.nan, 0.5], ("x", "y"))
+    assert 'class="dot c1"' in svg

@@ -123,13 +123,13 @@ def cost_chart(
     values: Sequence[float],
     titles: tuple[str, str],
 ) -> str:
-    """Quality over what it costs (logarithmic), a point a learner."""
+    """Quality over what it costs (logarithmic), a point a learner, of one colour in all charts."""
     plot = Plot(spread(costs, titles[0], log=True), spread(values, titles[1]))
-    rows = zip(learners, costs, values, strict=True)
-    known = [row for row in rows if math.isfinite(row[2]) and math.isfinite(row[1]) and row[1] > 0]
-    for k, (name, cost, value) in enumerate(known):
+    rows = zip(range(len(learners)), learners, costs, values, strict=True)
+    known = [row for row in rows if math.isfinite(row[3]) and math.isfinite(row[2]) and row[2] > 0]
+    for k, name, cost, value in known:
         hint = f"{name}: {titles[1]} {value:.4f}, {titles[0]} {number(cost)}"
         plot.dot(cost, value, f"dot c{k % COLORS}", hint, radius=6)
-    for name, cost, value in known:
+    for _, name, cost, value in known:
         plot.text(cost, value, shortened(name, 18))
     return plot.svg(f"{titles[1]} over {titles[0]}")

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 from labelrank.report.svg import drawing, path, shortened, text_at
 
 _LINE, _BAR, _TOP = 0.32, 0.16, 0.75
+_SCALE_TEXT = 170.0
 
 
 def cliques(mean_ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
@@ -139,7 +140,8 @@ def critical_difference_svg(
         y = line + 10 + 10 * row
         marks.append(path([(at[first] - 4, y), (at[last] + 4, y)], "thick"))
     height = names + 24 * half
-    return drawing(right + room, height, "Critical-difference diagram of mean ranks", marks)
+    width = max(right + room, left + critical_difference * step + _SCALE_TEXT)
+    return drawing(width, height, "Critical-difference diagram of mean ranks", marks)
 
 
 def _scale_marks(
