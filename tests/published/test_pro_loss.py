@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from labelrank import AdaBoostMH, MLkNN, datasets, metrics
+from labelrank.errors import MissingError
 from labelrank.experiments import figures, pro_loss, published
 from labelrank.experiments import pro_loss_protocol as protocol
+from labelrank.experiments.pro_loss_cells import Comparison, outcomes
 from labelrank.experiments.pro_loss_protocol import QUICK, Outcome
 
 
@@ -47,7 +49,9 @@ def test_primed_learners_do_without_order_and_capped_perceptrons_stop():
     assert protocol.made("GMLC'", QUICK, 0, 1).levels == "grades"
     assert protocol.made("PC0", QUICK, 0, 1).epochs == QUICK.epochs
     assert protocol.made("PC0", protocol.FULL, 0, 1).until_no_error
-    assert protocol.made("RankSVM-R", QUICK, 0, 1, selector__C=8.0).selector.C == 8.0
+    two_stages = protocol.made("RankSVM-R", QUICK, 7, 1, selector__C=8.0)
+    assert two_stages.selector.C == 8.0
+    assert two_stages.selector.random_state == two_stages.orderer.random_state == 7
 
 
 @pytest.mark.data
@@ -85,6 +89,38 @@ def test_the_table_of_one_small_set_is_complete_and_draws_its_figures(tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"tried-Figure-2.png", "tried-Figure-3a.png"}
 
 
+@pytest.mark.data
+def test_any_number_of_processes_finds_the_same_in_the_same_order():
+    methods = ("ProSVM", "PC0R", "RankSVM", "RankSVM-R", "BoosTexter", "GMLC'")
+    comparison = Comparison(methods, _few(QUICK), 0, graded=False)
+    alone, side_by_side = (
+        [(name, method, outcome.C, outcome.losses, outcome.criteria)
+         for name, method, outcome in outcomes(comparison, ("genbase", "emotions"), jobs)]
+        for jobs in (1, 2)
+    )  # fmt: skip
+    assert alone == side_by_side
+    assert [found[:2] for found in alone] == [
+        (name, method) for name in ("genbase", "emotions") for method in methods
+    ]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_set_that_is_not_there_is_named_by_whichever_process_misses_it(jobs):
+    comparison = Comparison(("MLkNN",), QUICK, 0, graded=True)
+    with pytest.raises(MissingError, match="no-such-set"):
+        list(outcomes(comparison, ("no-such-set",), jobs))
+
+
+@pytest.mark.data
+def test_ranksvm_and_ranksvm_r_search_for_c_once(monkeypatch):
+    searched = []
+    monkeypatch.setattr(protocol, "_best_C", lambda method, *_: searched.append(method) or 2.0)
+    splits, _ = protocol.ordered_splits("emotions", QUICK, 0)
+    found = dict(protocol.compare(splits, ("RankSVM", "RankSVM-R", "BSVM"), _few(QUICK), 0))
+    assert searched == ["RankSVM", "BSVM"]
+    assert {outcome.C for outcome in found.values()} == {2.0}
+
+
 def _few(effort):
     from dataclasses import replace
 
@@ -97,7 +133,7 @@ def test_prosvm_beats_its_plain_rivals_on_pro_loss():
     splits, _ = protocol.ordered_splits("emotions", QUICK, 0)
     rivals = ("RankSVM", "BSVM", "MLkNN", "BoosTexter", "GMLC")
     methods = ("ProSVM", "ProSVM-A", *rivals)
-    losses = {m: o.loss for m, o in protocol.compare(splits, methods, QUICK, 0, 1)}
+    losses = {m: o.loss for m, o in protocol.compare(splits, methods, QUICK, 0)}
     assert max(losses["ProSVM"], losses["ProSVM-A"]) < min(losses[m] for m in rivals)
 
 

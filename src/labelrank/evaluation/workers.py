@@ -6,10 +6,10 @@ import threading
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Protocol
 
 from labelrank.errors import InputError
-from labelrank.evaluation.trials import Bench, Cell, failure
+from labelrank.evaluation.trials import Cell, failure
 
 _ENDED = (
     "its process was ended from outside, most likely for want of memory; "
@@ -17,6 +17,16 @@ _ENDED = (
 )
 
 Outcome = tuple[Cell, dict[str, Any]]
+
+
+class Bench(Protocol):
+    """What measures cells; a process that does has a copy."""
+
+    def only(self, cell: Cell) -> "Bench":
+        """The part that this cell needs."""
+
+    def measure(self, cell: Cell) -> dict[str, Any]:
+        """The record of the cell; whatever fails is told by the record, not raised."""
 
 
 def measured(
