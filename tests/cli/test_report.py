@@ -33,6 +33,15 @@ def test_models_and_cuts_stand_side_by_side(run, report, model, news, tmp_path):
     assert "1.0000 *" in run("evaluate", model, news, "--beside", other).stdout
 
 
+def test_labels_that_the_model_does_not_know_are_told(run, report, model, news, tmp_path):
+    assert "labels it does not know" not in report()
+    strange = [f'"strange{k}"' for k in range(7)]
+    news.write_text(news.read_text() + f'{{"text": "tin", "labels": [{", ".join(strange)}]}}\n')
+    assert "7, left out of all criteria" in report()
+    with pytest.warns(UserWarning, match="7 label.* strange4, and others"):
+        run("evaluate", model, news)
+
+
 def test_a_model_beside_its_namesake_keeps_its_path(run, model, news, tmp_path):
     twin = tmp_path / "news.labelrank"
     twin.write_bytes(model.read_bytes())

@@ -77,6 +77,20 @@ def test_the_cut_stands_between_chosen_and_other_labels():
     assert article.index('class="hit"') < article.index('class="cut"') < article.index('"missed"')
 
 
+def test_relevant_labels_far_below_the_cut_are_shown_with_their_place():
+    names = [f"t{k}" for k in range(40)]
+    draw = np.random.default_rng(0)
+    tagger = Tagger().fit(draw.normal(size=(60, 5)), draw.random((60, 40)) < 0.3, label_names=names)
+    Y = np.ones((4, 40))
+    found = report.of_tagger(tagger, draw.normal(size=(4, 5)), Y, examples=1)
+    (document,) = found.documents
+    shown = [label.name for label in document.ranked] + [name for name, _ in document.missed]
+    assert len(document.missed) == min(40 - len(document.ranked), 25)
+    assert len(set(shown)) == len(shown)
+    assert document.missed[0][1] == len(document.ranked) + 1
+    assert f"place {document.missed[-1][1]}<" in page(found)
+
+
 def test_the_page_holds_every_criterion_and_needs_no_network(tmp_path):
     found = results(probabilities=1 / (1 + np.exp(-scores)))
     html = write(found, tmp_path / "page.html").read_text(encoding="utf-8")

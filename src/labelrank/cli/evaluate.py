@@ -157,10 +157,19 @@ def _write(
         found=found,
         data=dataset.name,
         ids=dataset.ids,
-        facts={"model file": f"{model.name}, {model.stat().st_size / 2**20:,.1f} MiB"},
+        facts=_facts(model, tagger, dataset),
         name=model.stem,
         criteria=columns[model.stem],
         beside={name: values for name, values in columns.items() if name != model.stem},
         **options,
     )
     report.write(results, path)
+
+
+def _facts(model: Path, tagger: Any, dataset: Any) -> dict[str, str]:
+    """The file, and how many labels of the data no answer could hold."""
+    facts = {"model file": f"{model.name}, {model.stat().st_size / 2**20:,.1f} MiB"}
+    strange = frozenset(map(str, dataset.label_names)) - frozenset(map(str, tagger.label_names_))
+    if strange:
+        facts["labels it does not know"] = f"{len(strange):,}, left out of all criteria"
+    return facts

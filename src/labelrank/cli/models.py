@@ -130,7 +130,7 @@ def relevance_of(dataset: Any, tagger: Any, *, warn: bool = True) -> Any:
         strange = [name for name in dataset.label_names if str(name) not in column]
         warnings.warn(
             f"{len(strange)} label(s) the model does not know are left out: "
-            + ", ".join(map(str, strange[:5])),
+            + ", ".join([*map(str, strange[:5]), *["and others"] * (len(strange) > 5)]),
             stacklevel=2,
         )
     place = np.array([column[str(dataset.label_names[k])] for k in known])

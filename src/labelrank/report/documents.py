@@ -35,13 +35,17 @@ class Reason(NamedTuple):
 
 
 class Document(NamedTuple):
-    """An example: its text, the labels it was given, best first, and why."""
+    """An example: its text, the labels it was given, best first, and why.
+
+    `missed` are relevant labels that are ranked below those shown, each with its place.
+    """
 
     name: str
     text: str
     ranked: Sequence[RankedLabel]
     reasons: Sequence[Reason] = ()
     left_out: int = 0
+    missed: Sequence[tuple[str, int]] = ()
 
     def pieces(self) -> Iterator[tuple[str, bool]]:
         """The text in pieces, each with whether it is a word that spoke for a label.
@@ -76,6 +80,20 @@ def ranked_labels(
     ]
 
 
+def missed_labels(
+    scores: Array, members: Array, relevant: Array, label_names: Sequence[str], below: int
+) -> list[tuple[str, int]]:
+    """The relevant labels below so many places, each with its place in the ranking.
+
+    >>> one = np.array([3.0, 2.0, 1.0]), np.array([True, False, False]), np.array([0, 0, 1])
+    >>> missed_labels(*one, ["a", "b", "c"], below=1)
+    [('c', 3)]
+    """
+    order = decoding.rank(scores[None, :], members=members[None, :])[0]
+    places = [place for place in range(below, len(order)) if relevant[order[place]]]
+    return [(str(label_names[order[place]]), place + 1) for place in places]
+
+
 def examples(
     tagger: Any, documents: Any, Y: Any, scores: Array, members: Any, *, ids: Any, count: int
 ) -> list[Document]:
@@ -85,7 +103,8 @@ def examples(
     found = []
     for i in rows if count else ():
         chosen, relevant = (part[[i]].toarray()[0] > 0 for part in (members, Y))
-        ranked = ranked_labels(scores[i], chosen, relevant, tagger.label_names_)
+        places = (scores[i], chosen, relevant, tagger.label_names_)
+        ranked = ranked_labels(*places)
         is_text = isinstance(documents, list)
         document = documents[i] if is_text else documents[i : i + 1]
         found.append(
@@ -95,6 +114,7 @@ def examples(
                 ranked=ranked[:_MOST_SHOWN],
                 reasons=[] if terms is None else _reasons(tagger, document, ranked, terms),
                 left_out=max(len(ranked) - _MOST_SHOWN, 0),
+                missed=missed_labels(*places, below=len(ranked))[:_MOST_SHOWN],
             )
         )
     return found

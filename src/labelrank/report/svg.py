@@ -140,12 +140,12 @@ class Plot:
         self.marks.append(rectangle(left, up, *size, kind, hint))
 
     def upright(self, x: float, text: str) -> None:
-        """A dashed line over the whole height, with a word beside it."""
+        """A dashed line over the whole height, with a word at its upper end."""
         across, _ = self.at(x, self.y.low)
         self.marks.append(path([(across, self.bottom), (across, self.top)], "rule"))
         near_end = self.x.share(x) > 0.8
         anchor, shift = ("end", -6) if near_end else ("start", 6)
-        self.marks.append(text_at(across + shift, self.top + 12, text, anchor=anchor, kind="soft"))
+        self.marks.append(text_at(across + shift, self.top - 3, text, anchor=anchor, kind="soft"))
 
     def text(self, x: float, y: float, text: str) -> None:
         """A word beside a point, moved up or down where it would cover another one."""
