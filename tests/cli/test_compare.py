@@ -64,6 +64,8 @@ def test_a_comparison_prints_tables_and_leaves_files(run, texts, tmp_path):
     assert json.loads(again.stdout)[0]["criterion"] == "one_error"
     again = finished(run(*arguments[:-1], "--criteria", "one_error"))
     assert "12 of 12 cells are there already" in again.stderr
+    drawn = sorted(path.name for path in out.glob("critical_difference_*"))
+    assert drawn == ["critical_difference_one_error.png", "critical_difference_one_error.svg"]
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,9 @@ def write(frame: Any, folder: Path) -> list[Any]:
     for name, text in texts.items():
         with atomic_write(folder / name, "w") as file:
             file.write(text)
-    for table in made:
-        _draw(table, folder)
+    drawn = {path for table in made for path in _draw(table, folder)}
+    for stale in set(folder.glob("critical_difference_*.[ps][nv]g")) - drawn:
+        stale.unlink()  # of an earlier run with other criteria, data or learners
     write_comparison(made, folder / "report.html", title=_title(made[0]), facts=_facts(frame))
     return made
 
@@ -115,10 +116,10 @@ def _tests(tables: list[Any]) -> str:
     return pl.DataFrame(rows, schema=kinds, orient="row").write_csv()
 
 
-def _draw(table: Any, folder: Path) -> None:
+def _draw(table: Any, folder: Path) -> list[Path]:
     """The critical-difference diagram, as PNG and SVG, where there are data sets enough."""
     if table.friedman is None:
-        return
+        return []
     from labelrank.atomic import atomic_write
     from labelrank.report.comparison import heading
     from labelrank.report.critical_difference import draw_critical_difference
@@ -128,9 +129,11 @@ def _draw(table: Any, folder: Path) -> None:
         heading(table),
     )  # fmt: skip
     name = re.sub(r"\W+", "_", table.criterion)
-    for kind in ("png", "svg"):
-        with atomic_write(folder / f"critical_difference_{name}.{kind}") as file:
-            figure.savefig(file, format=kind, dpi=150, bbox_inches="tight")
+    paths = [folder / f"critical_difference_{name}.{kind}" for kind in ("png", "svg")]
+    for path in paths:
+        with atomic_write(path) as file:
+            figure.savefig(file, format=path.suffix[1:], dpi=150, bbox_inches="tight")
+    return paths
 
 
 def _told(table: Any) -> dict[str, Any]:
