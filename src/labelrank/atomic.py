@@ -58,6 +58,22 @@ def atomic_write(
     _sync_folder(target.parent)
 
 
+def check_writable(path: str | os.PathLike[str] | None) -> None:
+    """Refuse a path that `atomic_write` would refuse, before hours of work; None is no path.
+
+    Examples
+    --------
+    >>> from labelrank.atomic import check_writable
+    >>> check_writable("/")
+    Traceback (most recent call last):
+    labelrank.errors.MissingError: / is a folder; give the path of a file to write
+    """
+    if path is not None:
+        descriptor, temporary = _temporary(Path(os.path.realpath(path)))
+        os.close(descriptor)
+        os.unlink(temporary)
+
+
 def _temporary(target: Path) -> tuple[int, str]:
     if target.is_dir():
         raise MissingError(f"{target} is a folder; give the path of a file to write")

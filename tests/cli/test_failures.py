@@ -80,6 +80,26 @@ def test_an_unwritable_place_is_named(run, news, tmp_path):
     refused(run("fit", news, "-o", tmp_path / "no" / "m"), "no/m")
 
 
+@pytest.mark.parametrize("command", ["fit", "tune", "learn", "evaluate"])
+def test_an_unwritable_place_is_told_before_anything_is_learned(
+    run, model, news, tmp_path, monkeypatch, command
+):
+    def read(*_):
+        pytest.fail("the data were read first")
+
+    monkeypatch.setattr("labelrank.cli.models.fitted", read)
+    monkeypatch.setattr("labelrank.cli.models.learn_more", read)
+    monkeypatch.setattr("labelrank.cli.models.put_to", read)
+    place = tmp_path / "nowhere" / "file"
+    arguments = {
+        "fit": [news, "-o", place],
+        "tune": [news, "-o", place],
+        "learn": [model, news, "-o", place],
+        "evaluate": [model, news, "--report", place],
+    }
+    refused(run(command, *arguments[command], "-q"), "nowhere", "writable")
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 def test_a_device_or_pipe_is_not_replaced_by_a_model(run, news, tmp_path):
     os.mkfifo(tmp_path / "pipe")

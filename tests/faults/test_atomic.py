@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from labelrank.atomic import atomic_write
+from labelrank.atomic import atomic_write, check_writable
 from labelrank.errors import InputError, MissingError
 
 
@@ -47,3 +47,14 @@ def test_places_that_cannot_hold_a_file_are_named(tmp_path):
         pass
     with pytest.raises(InputError, match="mode"), atomic_write(tmp_path / "file", "a"):
         pass
+
+
+def test_a_place_is_checked_without_a_trace(tmp_path):
+    (tmp_path / "model").write_bytes(b"old")
+    for path in (tmp_path / "model", tmp_path / "new", None):
+        check_writable(path)
+    assert os.listdir(tmp_path) == ["model"]
+    assert (tmp_path / "model").read_bytes() == b"old"
+    for path in (tmp_path, tmp_path / "model" / "below", tmp_path / "nowhere" / "file"):
+        with pytest.raises(MissingError):
+            check_writable(path)

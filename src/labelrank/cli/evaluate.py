@@ -73,8 +73,10 @@ def _check(
     tagger: Any, labels: list[str], report: Path | None, train: str | None, curve: Path | None
 ) -> None:
     """Refuse what cannot be shown before any work is done."""
+    from labelrank.atomic import check_writable
     from labelrank.errors import InputError
 
+    check_writable(report)
     known = set(map(str, tagger.label_names_))
     for name in labels:
         if name not in known:

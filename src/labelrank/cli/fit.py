@@ -53,9 +53,11 @@ def fit(
 ) -> None:
     """Learn a model from labelled data and save it."""
     from labelrank import persistence
+    from labelrank.atomic import check_writable
     from labelrank.cli import models
     from labelrank.cli.printing import as_json, progress, table
 
+    check_writable(out)
     chosen = models.settings(set) | _goal(learner, criterion=criterion, budget=budget)
     made = models.make_learner(learner, chosen, threshold=threshold, seed=seed, jobs=jobs)
     with progress(f"reading {source.data}", quiet):

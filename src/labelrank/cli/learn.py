@@ -51,9 +51,11 @@ def learn(
     Interrupted, or at an example it cannot read, it saves the model as far as it has learned.
     """
     from labelrank import persistence
+    from labelrank.atomic import check_writable
     from labelrank.cli import models
     from labelrank.cli.printing import as_json, progress
 
+    check_writable(out or model)
     tagger = _opened(model, learner, seed, jobs).set_params(new_labels=new_labels)
     path, learned = out or model, 0
     stopped: BaseException | None = None

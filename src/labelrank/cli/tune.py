@@ -43,9 +43,11 @@ def tune(
 ) -> None:
     """Try the settings of a grid, the best of them on ever more documents."""
     from labelrank import persistence
+    from labelrank.atomic import check_writable
     from labelrank.cli import models
     from labelrank.cli.printing import as_json, progress
 
+    check_writable(out)
     values = _grid(learner, grid)
     made = models.make_learner(learner, {}, threshold=None, seed=seed, jobs=jobs)
     with progress(f"reading {source.data}", quiet):
