@@ -14,7 +14,7 @@ from labelrank.cli.options import Json, Quiet, Seed
 from labelrank.cli.reading import Source, reads
 
 Data = Annotated[
-    list[str], typer.Argument(metavar="DATA...", help="Names of data sets or paths of files.")
+    list[str], typer.Argument(metavar="DATA", help="Names of data sets or paths of files.")
 ]
 Learners = Annotated[
     str, typer.Option(metavar="A,B,C", help="Names of learners; see labelrank learners.")
@@ -25,18 +25,29 @@ Split = Annotated[
 ]
 Criteria = Annotated[
     str | None,
-    typer.Option(metavar="C1,C2", help="As labelrank evaluate names them; by default the usual."),
+    typer.Option(
+        metavar="C1,C2",
+        help="Such as micro_f1,pro_loss, as labelrank evaluate --json names them; by default "
+        "micro_f1, macro_f1, precision_at_1, ranking_loss and subset_accuracy.",
+    ),
 ]
 Tune = Annotated[
     bool, typer.Option("--tune", help="Tune each learner within the training parts, equally much.")
 ]
 Grid = Annotated[
     list[str],
-    typer.Option(metavar="LEARNER:NAME=V1,V2", help="What --tune tries, for a learner's own grid."),
+    typer.Option(
+        metavar="LEARNER:NAME=V1,V2",
+        help="What --tune tries in place of that learner's own grid; may be repeated.",
+    ),
 ]
 Set = Annotated[
     list[str],
-    typer.Option("--set", metavar="LEARNER:NAME=VALUE", help="A parameter of one learner."),
+    typer.Option(
+        "--set",
+        metavar="LEARNER:NAME=VALUE",
+        help="A parameter of one learner; may be repeated.",
+    ),
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Cells measured side by side.")]
 Memory = Annotated[
@@ -76,9 +87,10 @@ def compare(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare learners; a run that was interrupted continues where it stopped.
+    """Compare learners on data sets, with tests of significance.
 
-    Exits with 1 if cells failed; the tables are written nevertheless, and mark them.
+    A run that was interrupted continues where it stopped when the same is given again. Exits with
+    1 if cells failed; the tables are written nevertheless, and mark them.
     """
     from sklearn.exceptions import FitFailedWarning
 
