@@ -150,6 +150,20 @@ def test_until_no_error_stops_at_the_first_clean_epoch():
     np.testing.assert_array_equal(learner.predict(X), Y)
 
 
+@pytest.mark.parametrize("averaging", [None, "averaged"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_until_no_error_is_as_many_epochs_though_pairs_without_error_rest(averaging, jobs):
+    random = np.random.default_rng(0)
+    X, Y = random.normal(size=(80, 60)), random.integers(0, 2, (80, 18))
+    options = dict(averaging=averaging, representation="primal", random_state=0)
+    resting = PairwisePerceptron(until_no_error=True, n_jobs=jobs, **options).fit(X, Y)
+    plain = PairwisePerceptron(epochs=resting.n_epochs_, **options).fit(X, Y)
+    assert resting.n_epochs_ > 5
+    np.testing.assert_array_equal(resting.duels(X), plain.duels(X))
+    if averaging is None:
+        assert resting.n_operations_["train"] < plain.n_operations_["train"]
+
+
 @pytest.mark.parametrize("init", ["zeros", "random"])
 @pytest.mark.parametrize("averaging", [None, "averaged"])
 def test_pairs_with_the_threshold_are_the_binary_relevance_perceptrons(init, averaging):

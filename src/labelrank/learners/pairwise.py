@@ -207,10 +207,12 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         random = check_random_state(self.random_state)
         order = np.arange(rows.n_rows, dtype=np.int64)
         epochs = range(MOST_EPOCHS if self.until_no_error else self.epochs)
+        # Averages count every example shown, so that no perceptron may rest.
+        settled: set[Any] | None = set() if self.until_no_error and not self.averaging else None
         for epoch in track(epochs, type(self).__name__, self.verbose):
             if self.shuffle:
                 order = random.permutation(rows.n_rows).astype(np.int64)
-            self._pass(rows, Y, order)
+            self._pass(rows, Y, order, settled)
             self.n_epochs_ = epoch + 1
             if self.until_no_error and self.n_mistakes_ == 0:
                 break
@@ -255,8 +257,13 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     def _widen(self, n_before: int) -> None:
         self.scorer_.widen(self.n_labels_)
 
-    def _pass(self, X: Rows, Y: sp.csr_array, order: Array) -> None:
-        lesson = self.scorer_.learn(X, Y, order, self.n_jobs)
+    def _pass(
+        self, X: Rows, Y: sp.csr_array, order: Array, settled: set[Any] | None = None
+    ) -> None:
+        if isinstance(self.scorer_, PrimalPairScorer):
+            lesson = self.scorer_.learn(X, Y, order, self.n_jobs, settled)
+        else:
+            lesson = self.scorer_.learn(X, Y, order, self.n_jobs)
         self.n_operations_["train"] += lesson.trained + lesson.mistakes
         self.n_mistakes_ = lesson.mistakes
 

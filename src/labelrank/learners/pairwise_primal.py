@@ -6,6 +6,7 @@ sixteen labels, for every instance trains all of them.
 """
 
 import itertools
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,7 @@ from labelrank.learners.threads import row_chunks, run_jobs
 from labelrank.rows import Rows, as_rows
 
 Array = npt.NDArray[Any]
+Unit = tuple[str, int]
 _MOST_ROWS = 32768
 _STEPS = {"perceptron": kernels.PERCEPTRON, "pa": kernels.PASSIVE_AGGRESSIVE}
 
@@ -79,25 +81,24 @@ class PrimalPairScorer:
         self.widen(n_labels)
 
     def learn(
-        self, X: Rows, Y: sp.csr_array, order: npt.NDArray[np.int64], n_jobs: int | None = None
-    ) -> Lesson:
-        """One pass over the rows named by `order`; tiles are spread over threads."""
+        self, X: Rows, Y: sp.csr_array, order: npt.NDArray[np.int64], n_jobs: int | None = None,
+        settled: set[Unit] | None = None,
+    ) -> Lesson:  # fmt: skip
+        """One pass over the rows named by `order`; tiles are spread over threads.
+
+        Tiles that make no mistake in it are added to `settled`, if given, and those in it are left
+        out: another pass over the same rows, in any order, would not move them.
+        """
         order = np.ascontiguousarray(order, np.int64)
         grades = as_rows(Y, np.float64)
         self._check(X)
         self._check_lesson(X, grades, order)
-        update = self._update()
-        jobs: list[Any] = []
-        if self.calibrated:  # first, as they are long: the short ones even out the threads
-            mentions = self._mentions(grades, order, WIDTH)
-            job = partial(kernels.learn_thresholds, *X[:3], mentions)
-            jobs += [
-                partial(job, block, update, self._weights("threshold"))
-                for block in range(_blocks(self.n_labels))
-            ]
-        jobs += self._pair_jobs(X, grades, order, update, n_jobs)
-        done = np.sum(run_jobs(jobs, n_jobs), axis=0)
-        return Lesson(int(done[0]), int(done[1]))
+        jobs = self._jobs(X, grades, order, None if settled is not None else n_jobs or 1)
+        left = {unit: job for unit, job in jobs.items() if unit not in (settled or ())}
+        done = np.reshape(run_jobs(left.values(), n_jobs), (-1, 2))
+        if settled is not None:
+            settled.update(itertools.compress(left, done[:, 1] == 0))
+        return Lesson(*map(int, done.sum(axis=0)))
 
     def votes(self, X: Rows, n_jobs: int | None = None) -> tuple[Float64, Float64]:
         """Won duels and summed margins, both n × K'."""
@@ -261,17 +262,23 @@ class PrimalPairScorer:
         kernels.list_mentions(*Y[:3], self.ordered, width, start[:-1].copy(), mentions)
         return mentions
 
-    def _pair_jobs(
-        self, X: Rows, Y: Rows, order: npt.NDArray[np.int64], update: kernels.Update,
-        n_jobs: int | None,
-    ) -> list[Any]:  # fmt: skip
-        mentions, n_tiles = self._mentions(Y, order, SIDE), _n_tiles(self.n_labels)
+    def _jobs(
+        self, X: Rows, Y: Rows, order: npt.NDArray[np.int64], n_jobs: int | None
+    ) -> dict[Unit, Callable[[], Any]]:
+        """What a pass consists of: spans of tiles for so many jobs (None: one tile each)."""
+        jobs: dict[Unit, Callable[[], Any]] = {}
+        if self.calibrated:  # first, as they are long: the short ones even out the threads
+            job = partial(kernels.learn_thresholds, *X[:3], self._mentions(Y, order, WIDTH))
+            for block in range(_blocks(self.n_labels)):
+                weights = self._weights("threshold")
+                jobs["threshold", block] = partial(job, block, self._update(), weights)
+        n_tiles, mentions = _n_tiles(self.n_labels), self._mentions(Y, order, SIDE)
+        size = max(1, n_tiles // (16 * effective_n_jobs(n_jobs))) if n_jobs else 1
         job = partial(kernels.learn_pairs, *X[:3], mentions, self._tiles())
-        size = max(1, n_tiles // (16 * effective_n_jobs(n_jobs)))
-        return [
-            partial(job, first, min(first + size, n_tiles), update, self._weights("pair"))
-            for first in range(0, n_tiles, size)
-        ]
+        for first in range(0, n_tiles, size):
+            span = first, min(first + size, n_tiles)
+            jobs["pair", first] = partial(job, *span, self._update(), self._weights("pair"))
+        return jobs
 
     def _vote(self, X: Rows, first: int, last: int, votes: Float64, sums: Float64) -> None:
         n, groups = last - first, _groups(self.n_labels)
