@@ -133,7 +133,7 @@ def test_where_every_cell_fails_there_is_nothing_to_compare(data, tmp_path):
     sentence = "all 2 cells failed, first picky on bad, fold 1: got negative values; give others"
     data[1].X[:] = -1.0
     for _ in range(2):
-        with pytest.raises(InputError, match=sentence):
+        with pytest.raises(InputError, match=f"{sentence}; they are stored: --retry"):
             compare(data[1], {"picky": Picky()}, cv=2, out=tmp_path)
     assert len(lines_of(tmp_path)) == 2
 

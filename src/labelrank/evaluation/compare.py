@@ -127,7 +127,7 @@ def compare(
         there = {} if store is None else _usable(store.done, retry)
         records = {cell: there[mark] for cell, mark in known.items() if mark in there}
         _run(bench, known, records, store, jobs, memory, progress)
-    _tell_failures({cell: records[cell] for cell in known})
+    _tell_failures({cell: records[cell] for cell in known}, is_stored=out is not None)
     return _frame([records[cell] for cell in known], chosen)
 
 
@@ -158,14 +158,15 @@ def _run(
             tell(len(records), len(known))
 
 
-def _tell_failures(records: Mapping[Cell, Mapping[str, Any]]) -> None:
+def _tell_failures(records: Mapping[Cell, Mapping[str, Any]], *, is_stored: bool) -> None:
     """A warning if cells failed; an error if none is left to compare."""
     failed = [(cell, one["error"]) for cell, one in records.items() if "error" in one]
     if not failed:
         return
     first = "{}: {}".format(*failed[0])
     if len(failed) == len(records):
-        raise InputError(f"all {len(failed)} cells failed, first {first}")
+        again = "; they are stored: --retry (retry=True) measures them again" if is_stored else ""
+        raise InputError(f"all {len(failed)} cells failed, first {first}{again}")
     sentence = f"{len(failed)} of {len(records)} cells failed, first {first}"
     warnings.warn(sentence, FitFailedWarning, stacklevel=3)
 
