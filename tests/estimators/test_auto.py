@@ -21,7 +21,10 @@ from labelrank.errors import InputError, MissingError
 from labelrank.learners.base import LabelRanker
 from labelrank.learners.candidates import candidates, for_share
 from labelrank.learners.race import Goal, Race
+from labelrank.learners.weighting import Weighting, weightings
 from labelrank.text import TextVectorizer
+
+AS_GIVEN = {"as given": Weighting()}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -107,18 +110,18 @@ def test_same_seed_same_choice_whatever_the_threads():
 
 
 def test_what_was_tried_is_told():
-    X, Y = data()
+    X, Y = data(4500)
     auto = AutoRanker("ranking_loss", candidates={"a": Guess(), "b": Guess(True)}, random_state=0)
     trials = auto.fit(X, Y).trials_
     assert [(trial["name"], trial["n_instances"]) for trial in trials] == [
-        ("a", 2000), ("b", 2000), ("a", 2400), ("b", 2400),
+        ("a", 3000), ("b", 3000), ("a", 3600), ("b", 3600),
     ]  # fmt: skip
     assert trials[0]["score"] < trials[1]["score"] <= 1
     assert all(trial["seconds"] > 0 for trial in trials)
 
 
 def test_a_trial_that_would_exceed_the_budget_is_not_begun():
-    X, Y = data()
+    X, Y = data(4500)
     slow = {"first": Guess(seconds=2e-4), "better": Guess(), "third": Guess()}
     auto = AutoRanker(candidates=slow, budget=0.3, random_state=0).fit(X, Y)
     assert auto.best_ == "first"
@@ -137,22 +140,23 @@ class Compiled(Guess):
 
 
 def test_compiling_is_not_taken_for_learning():
-    X, Y = data()
+    X, Y = data(4500)
     tried = {"a": Compiled(), "b": Compiled(wrong=True)}
     trials = AutoRanker(candidates=tried, random_state=0).fit(X, Y).trials_
-    assert Compiled.fits == [50, *(trial["n_instances"] for trial in trials), 3000]
+    assert Compiled.fits == [50, *(trial["n_instances"] for trial in trials), 4500]
 
 
 def test_only_the_best_go_on_with_more_instances():
     X, Y = data(20_000)
     learners = {name: Guess(wrong=name in "cdef") for name in "abcdef"}
     for criterion, sizes in (
-        ("ranking_loss", [2000, 8000]),
-        ("micro_f1", [2000, 16_000]),
-        ("precision_at_1", [2000, 16_000]),
+        ("ranking_loss", [3000, 12_000]),
+        ("micro_f1", [3000, 16_000]),
+        ("precision_at_1", [3000, 16_000]),
     ):
-        race = Race(X, Y, Goal.of(criterion), 100.0, np.random.RandomState(0))
-        assert len(list(race.run(learners))) == 6 + 2
+        race = Race(X, Y, Goal.of(criterion), learners, AS_GIVEN, budget=100.0,
+                    random=np.random.RandomState(0))  # fmt: skip
+        assert len(list(race.run())) == 6 + 2
         assert race.sizes == sizes
         assert race.best().name in "ab"
 
@@ -161,6 +165,44 @@ def test_a_sample_is_learned_with_the_strength_that_suits_it():
     strength = for_share(BinaryRelevanceSVM(C=2.0), 0.25).C
     assert strength == pytest.approx(4.0)
     assert for_share(guess := Guess(), 0.25) is guess
+
+
+def test_features_are_weighted_as_their_definition_says():
+    X = sp.csr_array([[4.0, 0.0, 3.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    rarity = np.log(5 / (np.array([2, 1, 1]) + 1)) + 1
+    for name, (power, favour) in {
+        "damped": (0.75, 0.0),
+        "damped, rare favoured": (0.75, 0.5),
+        "damped, common favoured": (0.75, -0.5),
+        "common favoured": (1.0, -0.5),
+    }.items():
+        dense = X.toarray() ** power * rarity**favour
+        lengths = [np.linalg.norm(rows, axis=1, keepdims=True) for rows in (X.toarray(), dense)]
+        expected = dense * lengths[0] / np.where(lengths[1] > 0, lengths[1], 1)
+        way = weightings(X)[name]
+        np.testing.assert_allclose(way(X).toarray(), expected, atol=1e-12)
+        np.testing.assert_allclose(way(X.toarray()).toarray(), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["dense", "negative"])
+def test_what_is_no_count_stays_as_given(kind):
+    X, Y = data(400)
+    X = X.toarray() if kind == "dense" else X - 2.0 * (X > 0.9)
+    assert list(weightings(X)) == ["as given"]
+    auto = AutoRanker(random_state=0).fit(X, Y)
+    assert {trial["weighting"] for trial in auto.trials_} == {"as given"}
+
+
+def test_the_weighting_that_helps_is_found():
+    """Labels follow common features, but rare ones have values a hundred times as large."""
+    rng = np.random.default_rng(0)
+    signal = (rng.random((4000, 10)) < 0.3).astype(float)
+    noise = 100.0 * (rng.random((4000, 200)) < 0.01)
+    X, Y = sp.csr_array(np.hstack([signal, noise])), sp.csr_array(signal[:, :5] * signal[:, 5:])
+    auto = AutoRanker("ranking_loss", random_state=0).fit(X, Y)
+    tried = {t["weighting"]: t["score"] for t in auto.trials_[: len(weightings(X))]}
+    assert min(tried, key=tried.get) != "as given"
+    assert auto.weighting_.factors is not None
 
 
 @pytest.mark.parametrize("criterion", ["micro_f1", "ranking_loss"])

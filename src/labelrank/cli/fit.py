@@ -87,7 +87,7 @@ def _show(trials: list[dict[str, Any]], criterion: str) -> None:
     from labelrank.cli.printing import table
 
     title = f"tried on held-out instances, by {criterion}"
-    headings = ("candidate", "instances", criterion, "cut", "tilt", "seconds")
+    headings = ("candidate", "features", "instances", criterion, "cut", "tilt", "seconds")
     rows = [tuple("" if cell is None else cell for cell in trial.values()) for trial in trials]
     table(title, headings, rows)
 

@@ -15,6 +15,7 @@ from labelrank.learners.base import LabelRanker
 from labelrank.learners.candidates import candidates
 from labelrank.learners.progress import track
 from labelrank.learners.race import HELD, Goal, Race, fitted, rarity
+from labelrank.learners.weighting import Weighting, weightings
 
 
 def _explains(self: "AutoRanker") -> bool:
@@ -25,8 +26,10 @@ class AutoRanker(LabelRanker):
     """Tries learners on held-out instances, and fits the best, with the best cut, on all.
 
     A race: every candidate learns from some of the instances and is judged by others; the best go
-    on with more of them. A trial that would not end within `budget`, judged by those before it,
-    is not begun. With time enough the result depends on `random_state` alone.
+    on with more of them. The first candidate tries several weights of the features (if sparse and
+    not negative: counts, TF-IDF), the others go by those that served it best. A trial that would
+    not end within `budget`, judged by those before it, is not begun. With time enough the result
+    depends on `random_state` alone.
 
     Parameters
     ----------
@@ -39,9 +42,10 @@ class AutoRanker(LabelRanker):
         Seconds for the race and the last fit. At least one candidate is fitted, however long it
         takes.
     candidates : dict of str to LabelRanker, or None
-        Other learners to try, in this order; by default those known to be good for the criterion.
+        Other learners to try, in this order, on the features as given; by default those known to
+        be good for the criterion.
     n_jobs : int or None
-        Given to the candidates that take it; never changes a trial's result.
+        Trials run at the same time, and threads of the last fit; never changes a trial's result.
     random_state : int, RandomState or None
         Which instances are held out, and the seeds of the candidates.
     verbose : int, default 0
@@ -53,12 +57,15 @@ class AutoRanker(LabelRanker):
         The best candidate, fitted on all instances.
     best_ : str
         Its name.
+    weighting_ : Weighting
+        What is done to the features first.
     threshold_ : ndarray (K,)
         Where its scores are cut; `decision_function` is relative to it. For a criterion of sets
         the cut may be lower for rare labels (a tilt), elsewhere it is one for all.
     trials_ : list of dict
-        What was tried: name, n_instances, score (the criterion on the held-out instances), cut,
-        tilt, seconds; a candidate there was no time for has None for the last four.
+        What was tried: name, weighting, n_instances, score (the criterion on the held-out
+        instances), cut, tilt, seconds; a candidate there was no time for has None for the last
+        four.
 
     Examples
     --------
@@ -97,18 +104,21 @@ class AutoRanker(LabelRanker):
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         random = check_random_state(self.random_state)
         learners = self._learners(X, Y, int(random.randint(2**31 - 1)))
+        ways = weightings(X) if self.candidates is None else {"as given": Weighting()}
         goal = Goal.of(self.criterion)
-        race = Race(X, Y, goal, float(self.budget), random)
+        race = Race(X, Y, goal, learners, ways, budget=float(self.budget), random=random,
+                    n_jobs=self.n_jobs)  # fmt: skip
         if X.shape[0] >= 2 * HELD:
-            for _ in track(race.run(learners), "racing", self.verbose):
+            for _ in track(race.run(), "racing", self.verbose):
                 pass
         best = race.best()
         self.best_ = best.name if best else next(iter(learners))
+        self.weighting_ = ways[best.weighting if best else "as given"]
         self.threshold_ = np.full(self.n_labels_, best.cut if best else 0.0)
         if best and best.tilt and not self._one_class:
             self.threshold_ -= best.tilt * rarity(Y)
         self.trials_ = _told(race, goal)
-        self.estimator_ = fitted(learners[self.best_], X, Y)
+        self.estimator_ = fitted(learners[self.best_], self.weighting_(X), Y)
 
     def _learners(self, X: Any, Y: sp.csr_array, seed: int) -> dict[str, Any]:
         kind = Goal.of(self.criterion).kind
@@ -116,13 +126,14 @@ class AutoRanker(LabelRanker):
         return {name: _shared(learner, seed, self.n_jobs) for name, learner in chosen.items()}
 
     def _scores(self, X: Any) -> npt.NDArray[Any]:
-        scores = self.estimator_.decision_function(X)
+        scores = self.estimator_.decision_function(self.weighting_(X))
         return scores - self.threshold_.astype(scores.dtype)
 
     @available_if(_explains)  # type: ignore[untyped-decorator]
     def why(self, x: Any, label: Any, over: Any = None) -> Any:
         """The reasons of the chosen learner; they and the cuts sum to the score."""
-        found = self.estimator_.why(x, label, over=over)
+        row = self._check_X(x if sp.issparse(x) else np.atleast_2d(x), reset=False)
+        found = self.estimator_.why(self.weighting_(row), label, over=over)
         cut = self.threshold_[label] - (0.0 if over is None else self.threshold_[over])
         return found._replace(margin=found.margin - cut, constant=found.constant - cut)
 
@@ -136,10 +147,11 @@ def _shared(learner: Any, seed: int, n_jobs: int | None) -> Any:
 def _told(race: Race, goal: Goal) -> list[dict[str, Any]]:
     """The trials as plain values, in their order, then what there was no time for."""
     ran = [
-        {"name": trial.name, "n_instances": trial.n_instances,
+        {"name": trial.name, "weighting": trial.weighting, "n_instances": trial.n_instances,
          "score": goal.scorer.sign * trial.value, "cut": trial.cut, "tilt": trial.tilt,
          "seconds": trial.seconds}
         for trial in race.trials
     ]  # fmt: skip
     none = dict.fromkeys(("score", "cut", "tilt", "seconds"))
-    return ran + [{"name": name, "n_instances": n, **none} for name, n in race.skipped]
+    keys = ("name", "weighting", "n_instances")
+    return ran + [dict(zip(keys, one, strict=True)) | none for one in race.skipped]

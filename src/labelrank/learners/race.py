@@ -8,17 +8,21 @@ import contextlib
 import time
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from labelrank.errors import InputError
 from labelrank.learners.candidates import for_share
+from labelrank.learners.threads import run_jobs
 from labelrank.learners.thresholds import best_threshold
+from labelrank.learners.weighting import Weighting
 from labelrank.metrics.scorers import CriterionScorer, get_scorer
 
 Array = npt.NDArray[Any]
@@ -37,7 +41,7 @@ CUTS = {
 TILTS = (0.0, 0.1)
 HELD = 5
 MOST_HELD = 8_000_000
-LEAST = 2000
+LEAST = 3000
 KEPT = 2
 WARMING = 50
 
@@ -46,6 +50,7 @@ class Trial(NamedTuple):
     """One learner fitted on some instances, judged by others; `value` is larger for the better."""
 
     name: str
+    weighting: str
     n_instances: int
     value: float
     cut: float
@@ -105,17 +110,33 @@ def rarity(Y: sp.csr_array) -> Array:
 
 
 class Race:
-    """Learners on the same parts of the data; `trials` are those run, `skipped` those not begun."""
+    """Learners on the same parts of the data; `trials` are those run, `skipped` those not begun.
 
-    def __init__(self, X: Any, Y: sp.csr_array, goal: Goal, budget: float, random: Any) -> None:
+    `learners` and `ways` (of weighting the features) have names; the first learner tries all ways,
+    the others go by the best of them. Trials run side by side, `n_jobs` at a time.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        Y: sp.csr_array,
+        goal: Goal,
+        learners: dict[str, BaseEstimator],
+        ways: dict[str, Weighting],
+        *,
+        budget: float,
+        random: Any,
+        n_jobs: int | None = None,
+    ) -> None:
         n = X.shape[0]
         order = random.permutation(n)
         n_held = min(n // HELD, max(LEAST // 4, MOST_HELD // max(Y.shape[1], 1)))
         self.held, self.rest = np.sort(order[:n_held]), order[n_held:]
         self.X, self.Y, self.goal, self.budget = X, Y, goal, budget
+        self.learners, self.ways, self.n_jobs = learners, ways, n_jobs
         self.began = time.perf_counter()
         self.trials: list[Trial] = []
-        self.skipped: list[tuple[str, int]] = []
+        self.skipped: list[tuple[str, str, int]] = []
         self.warmed: set[type] = set()
 
     @property
@@ -125,20 +146,18 @@ class Race:
         last = max(4 * LEAST, whole // 3) if self.goal.kind == "order" else whole
         return sorted({min(whole, part) for part in (max(LEAST, whole // 8), last)})
 
-    def run(self, learners: dict[str, BaseEstimator]) -> Iterator[str]:
+    def run(self) -> Iterator[str]:
         """Race, yielding the name of each learner before its trial."""
-        alive = list(learners)
-        for size in self.sizes:
-            for name in alive:
-                if self._has_time(name, size):
-                    yield name
-                    self.trials.append(self._try(name, learners[name], size))
-                else:
-                    self.skipped.append((name, size))
-            ran = self.at(size)
-            if not ran:
-                return
-            alive = [trial.name for trial in ran[:KEPT]]
+        least, *larger = self.sizes
+        first, *others = self.learners
+        yield from self._round([(first, way) for way in self.ways], least)
+        best = self.best()
+        if best is None:
+            return
+        yield from self._round([(name, best.weighting) for name in others], least)
+        for size in larger:
+            best_so_far = self.at(least)[:KEPT]
+            yield from self._round([(one.name, one.weighting) for one in best_so_far], size)
 
     def at(self, size: int) -> list[Trial]:
         """Trials with so many instances, best first."""
@@ -150,15 +169,29 @@ class Race:
         ran = [self.at(size) for size in self.sizes]
         return next((found[0] for found in reversed(ran) if found), None)
 
-    def _try(self, name: str, learner: BaseEstimator, size: int) -> Trial:
-        rows = np.sort(self.rest[:size])
-        self._warm(learner)
+    def _round(self, entered: list[tuple[str, str]], size: int) -> Iterator[str]:
+        """Trials of (learner, weighting); those there is no time for are skipped."""
+        width = effective_n_jobs(self.n_jobs)
+        for start in range(0, len(entered), width):
+            jobs = []
+            for name, way in entered[start : start + width]:
+                if self._has_time(name, size):
+                    yield name
+                    self._warm(self.learners[name])
+                    jobs.append(partial(self._try, name, way, size))
+                else:
+                    self.skipped.append((name, way, size))
+            self.trials += run_jobs(jobs, self.n_jobs)
+
+    def _try(self, name: str, way: str, size: int) -> Trial:
+        rows, weighting = np.sort(self.rest[:size]), self.ways[way]
+        learner = for_share(self.learners[name], size / self.X.shape[0])
         start = time.perf_counter()
         Y = self.Y[rows]
-        model = fitted(for_share(learner, size / self.X.shape[0]), self.X[rows], Y)
-        scores = model.decision_function(self.X[self.held])
+        model = fitted(learner, weighting(self.X[rows]), Y)
+        scores = model.decision_function(weighting(self.X[self.held]))
         judged = self.goal.judge(self.Y[self.held], scores, rarity(Y))
-        return Trial(name, size, *judged, time.perf_counter() - start)
+        return Trial(name, way, size, *judged, time.perf_counter() - start)
 
     def _warm(self, learner: BaseEstimator) -> None:
         """Let a kind of learner load or compile its kernels, so that no trial is timed with that.

@@ -46,6 +46,7 @@ _PARTS = {
     "learners.pairwise_primal": ("PrimalPairScorer",),
     "learners.proposers": ("CentroidRanker",),
     "learners.shortlist": ("ShortlistScorer",),
+    "learners.weighting": ("Weighting",),
     "rows": ("Rows",),
     "text": ("TextColumn",),
 }
