@@ -64,8 +64,8 @@ class AutoRanker(LabelRanker):
         the cut may be lower for rare labels (a tilt), elsewhere it is one for all.
     trials_ : list of dict
         What was tried: name, weighting, n_instances, score (the criterion on the held-out
-        instances), cut, tilt, seconds; a candidate there was no time for has None for the last
-        four.
+        instances), cut (of all for criteria of sets, else of the best alone), tilt, seconds; a
+        candidate there was no time for has None for the last four.
 
     Examples
     --------
@@ -114,7 +114,8 @@ class AutoRanker(LabelRanker):
         best = race.best()
         self.best_ = best.name if best else next(iter(learners))
         self.weighting_ = ways[best.weighting if best else "as given"]
-        self.threshold_ = np.full(self.n_labels_, best.cut if best else 0.0)
+        cut = best.cut if best else None
+        self.threshold_ = np.full(self.n_labels_, cut or 0.0)
         if best and best.tilt and not self._one_class:
             self.threshold_ -= best.tilt * rarity(Y)
         self.trials_ = _told(race, goal)

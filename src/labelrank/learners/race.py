@@ -47,13 +47,17 @@ WARMING = 50
 
 
 class Trial(NamedTuple):
-    """One learner fitted on some instances, judged by others; `value` is larger for the better."""
+    """One learner fitted on some instances, judged by others; `value` is larger for the better.
+
+    Criteria of sets are judged at the best `cut` (and `tilt`); for others only the best trial gets
+    one, in the end.
+    """
 
     name: str
     weighting: str
     n_instances: int
     value: float
-    cut: float
+    cut: float | None
     tilt: float
     seconds: float
 
@@ -87,17 +91,22 @@ class Goal(NamedTuple):
         is_top = "_at_" in self.name or self.name.endswith("one_error")
         return "top" if is_top else "order"
 
-    def judge(self, Y: sp.csr_array, scores: Array, rarity: Array) -> tuple[float, float, float]:
-        """How good the scores are (larger is better), where to cut them, and with what tilt."""
+    def judge(
+        self, Y: sp.csr_array, scores: Array, rarity: Array
+    ) -> tuple[float, float | None, float]:
+        """How good the scores are (larger is better), where sets are cut best, with what tilt."""
         if self.scorer.on != "sets":
-            cut = 0.0 if self.cut is None else best_threshold(Y, scores, self.cut)
-            return self._value(Y, scores), float(cut), 0.0
+            return self._value(Y, scores), None, 0.0
         found = []
         for tilt in TILTS:
             tilted = scores + (tilt * rarity).astype(scores.dtype)
             cut = float(best_threshold(Y, tilted, str(self.cut)))
             found.append((self._value(Y, sp.csr_array(tilted > cut)), cut, tilt))
         return max(found, key=lambda one: one[0])
+
+    def cut_of(self, Y: sp.csr_array, scores: Array) -> float:
+        """Where the ranking is cut, though the criterion does not ask for it."""
+        return 0.0 if self.cut is None else float(best_threshold(Y, scores, self.cut))
 
     def _value(self, Y: sp.csr_array, given: Any) -> float:
         return self.scorer.sign * float(self.scorer.criterion(Y, given, **self.scorer.options))
@@ -138,16 +147,26 @@ class Race:
         self.trials: list[Trial] = []
         self.skipped: list[tuple[str, str, int]] = []
         self.warmed: set[type] = set()
+        self._best_scores: Array = np.empty((0, 0))
 
     @property
     def sizes(self) -> list[int]:
         """Instances of each round; whole orders are told apart on fewer than tops and sets are."""
         whole = len(self.rest)
-        last = max(4 * LEAST, whole // 3) if self.goal.kind == "order" else whole
-        return sorted({min(whole, part) for part in (max(LEAST, whole // 8), last)})
+        wanted = (max(LEAST, whole // 8), whole)
+        if self.goal.kind == "order":
+            wanted = (max(LEAST // 2, whole // 16), max(2 * LEAST, whole // 4))
+        return sorted({min(whole, part) for part in wanted})
 
     def run(self) -> Iterator[str]:
         """Race, yielding the name of each learner before its trial."""
+        yield from self._rounds()
+        best = self.best()
+        if best is not None and best.cut is None:
+            cut = self.goal.cut_of(self.Y[self.held], self._best_scores)
+            self.trials[self.trials.index(best)] = best._replace(cut=cut)
+
+    def _rounds(self) -> Iterator[str]:
         least, *larger = self.sizes
         first, *others = self.learners
         yield from self._round([(first, way) for way in self.ways], least)
@@ -181,9 +200,12 @@ class Race:
                     jobs.append(partial(self._try, name, way, size))
                 else:
                     self.skipped.append((name, way, size))
-            self.trials += run_jobs(jobs, self.n_jobs)
+            for trial, scores in run_jobs(jobs, self.n_jobs):
+                self.trials.append(trial)
+                if self.best() is trial:
+                    self._best_scores = scores
 
-    def _try(self, name: str, way: str, size: int) -> Trial:
+    def _try(self, name: str, way: str, size: int) -> tuple[Trial, Array]:
         rows, weighting = np.sort(self.rest[:size]), self.ways[way]
         learner = for_share(self.learners[name], size / self.X.shape[0])
         start = time.perf_counter()
@@ -191,7 +213,7 @@ class Race:
         model = fitted(learner, weighting(self.X[rows]), Y)
         scores = model.decision_function(weighting(self.X[self.held]))
         judged = self.goal.judge(self.Y[self.held], scores, rarity(Y))
-        return Trial(name, way, size, *judged, time.perf_counter() - start)
+        return Trial(name, way, size, *judged, time.perf_counter() - start), scores
 
     def _warm(self, learner: BaseEstimator) -> None:
         """Let a kind of learner load or compile its kernels, so that no trial is timed with that.
