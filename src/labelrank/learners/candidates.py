@@ -22,7 +22,7 @@ def candidates(kind: str, X: Any, Y: sp.csr_array) -> dict[str, BaseEstimator]:
     """Named learners, unfitted, for a criterion of "sets", of the "top" or of the whole "order"."""
     unit, dense = mean_square(X), not sp.issparse(X)
     svm = {f"SVM C={C:g}": _svm(C / unit) for C in (0.5, 0.25, 1.0)}
-    pro = {f"{_ranker(Y)} C={C:g}": _pro(C / unit, _ranker(Y), dense) for C in (40, 20, 80)}
+    pro = {f"{_ranker(Y)} C={C:g}": _pro(C / unit, _ranker(Y), dense) for C in (40, 20)}
     near = {"ML-kNN": MLkNN()} if dense else {}
     return (pro | {"SVM C=0.5": svm["SVM C=0.5"]} if kind == "order" else svm) | near
 
