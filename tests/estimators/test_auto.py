@@ -161,6 +161,17 @@ def test_only_the_best_go_on_with_more_instances():
         assert race.best().name in "ab"
 
 
+def test_where_few_can_judge_several_parts_do():
+    for n, n_parts in ((333, 5), (2000, 3), (6000, 1)):
+        X, Y = data(n)
+        race = Race(X, Y, Goal.of("micro_f1"), {"only": Guess()}, AS_GIVEN, budget=100.0,
+                    random=np.random.RandomState(0))  # fmt: skip
+        assert len(race.parts) == n_parts
+        assert len(np.unique(race.judges)) == len(race.judges) == n_parts * (n // 5)
+        assert all(sorted([*held, *rest]) == list(range(n)) for held, rest in race.parts)
+        assert len(list(race.run())) == len(race.sizes)
+
+
 def test_a_sample_is_learned_with_the_strength_that_suits_it():
     strength = for_share(BinaryRelevanceSVM(C=2.0), 0.25).C
     assert strength == pytest.approx(4.0)

@@ -41,6 +41,7 @@ CUTS = {
 TILTS = (0.0, 0.1)
 HELD = 5
 MOST_HELD = 8_000_000
+ENOUGH = 900
 LEAST = 3000
 KEPT = 2
 WARMING = 50
@@ -137,10 +138,9 @@ class Race:
         random: Any,
         n_jobs: int | None = None,
     ) -> None:
-        n = X.shape[0]
-        order = random.permutation(n)
-        n_held = min(n // HELD, max(LEAST // 4, MOST_HELD // max(Y.shape[1], 1)))
-        self.held, self.rest = np.sort(order[:n_held]), order[n_held:]
+        self.parts = _parts(X.shape[0], Y.shape[1], random)
+        self.judges = np.concatenate([held for held, _ in self.parts])
+        self.rarity = rarity(Y)
         self.X, self.Y, self.goal, self.budget = X, Y, goal, budget
         self.learners, self.ways, self.n_jobs = learners, ways, n_jobs
         self.began = time.perf_counter()
@@ -152,7 +152,7 @@ class Race:
     @property
     def sizes(self) -> list[int]:
         """Instances of each round; whole orders are told apart on fewer than tops and sets are."""
-        whole = len(self.rest)
+        whole = len(self.parts[0][1])
         wanted = (max(LEAST, whole // 8), whole)
         if self.goal.kind == "order":
             wanted = (max(LEAST // 2, whole // 16), max(2 * LEAST, whole // 4))
@@ -163,7 +163,7 @@ class Race:
         yield from self._rounds()
         best = self.best()
         if best is not None and best.cut is None:
-            cut = self.goal.cut_of(self.Y[self.held], self._best_scores)
+            cut = self.goal.cut_of(self.Y[self.judges], self._best_scores)
             self.trials[self.trials.index(best)] = best._replace(cut=cut)
 
     def _rounds(self) -> Iterator[str]:
@@ -206,14 +206,19 @@ class Race:
                     self._best_scores = scores
 
     def _try(self, name: str, way: str, size: int) -> tuple[Trial, Array]:
-        rows, weighting = np.sort(self.rest[:size]), self.ways[way]
         learner = for_share(self.learners[name], size / self.X.shape[0])
         start = time.perf_counter()
-        Y = self.Y[rows]
-        model = fitted(learner, weighting(self.X[rows]), Y)
-        scores = model.decision_function(weighting(self.X[self.held]))
-        judged = self.goal.judge(self.Y[self.held], scores, rarity(Y))
+        asked = (self._scores(learner, self.ways[way], held, rest[:size])
+                 for held, rest in self.parts)  # fmt: skip
+        scores = np.vstack(list(asked))
+        judged = self.goal.judge(self.Y[self.judges], scores, self.rarity)
         return Trial(name, way, size, *judged, time.perf_counter() - start), scores
+
+    def _scores(self, learner: BaseEstimator, way: Weighting, held: Array, rest: Array) -> Array:
+        rows = np.sort(rest)
+        model = fitted(learner, way(self.X[rows]), self.Y[rows])
+        found: Array = model.decision_function(way(self.X[held]))
+        return found
 
     def _warm(self, learner: BaseEstimator) -> None:
         """Let a kind of learner load or compile its kernels, so that no trial is timed with that.
@@ -222,7 +227,7 @@ class Race:
         """
         if type(learner) not in self.warmed:
             self.warmed.add(type(learner))
-            rows = np.sort(self.rest[:WARMING])
+            rows = np.sort(self.parts[0][1][:WARMING])
             with contextlib.suppress(ValueError):
                 fitted(learner, self.X[rows], self.Y[rows])
 
@@ -230,19 +235,30 @@ class Race:
         """Whether the trial and a fit of the best thereafter should end in time."""
         if not self.trials:
             return True
-        after = max(self._expected(name, len(self.held) + len(self.rest)), self._refit())
+        after = max(self._expected(name, self.X.shape[0]), self._refit())
         spent = time.perf_counter() - self.began
-        return spent + self._expected(name, size) + after <= self.budget
+        return spent + len(self.parts) * self._expected(name, size) + after <= self.budget
 
     def _refit(self) -> float:
         best = self.best()
         return 0.0 if best is None else self._expected(best.name, self.X.shape[0])
 
     def _expected(self, name: str, size: int) -> float:
-        """Seconds, in proportion to the instances: by its own last trial, else by the slowest."""
+        """Seconds of a fit, as the instances: by its own last trial, else by the slowest."""
         own = [trial for trial in self.trials if trial.name == name][-1:]
         rates = [trial.seconds / trial.n_instances for trial in own or self.trials]
-        return max(rates) * size
+        return max(rates) * size / len(self.parts)
+
+
+def _parts(n: int, n_labels: int, random: Any) -> list[tuple[Array, Array]]:
+    """Held-out instances and the others, in an order that is random: one part of the data, or,
+    where that would be few to judge by, several.
+    """
+    order = random.permutation(n)
+    n_held = max(1, min(n // HELD, max(LEAST // 4, MOST_HELD // max(n_labels, 1))))
+    n_parts = min(n // n_held, HELD, -(-ENOUGH // n_held))
+    parts = np.split(order[: n_parts * n_held], n_parts)
+    return [(np.sort(held), order[~np.isin(order, held)]) for held in parts]
 
 
 def fitted(learner: BaseEstimator, X: Any, Y: sp.csr_array) -> Any:
