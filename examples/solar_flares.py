@@ -6,13 +6,14 @@ all of them at once.
 """
 
 import numpy as np
+from sklearn.preprocessing import OneHotEncoder
 
 from labelrank import catalog, datasets, metrics
 from labelrank.evaluation import StratifiedFolds
-from labelrank.evaluation.trials import indicator
 
 data = datasets.load("solar-flare")
-folds = list(StratifiedFolds(5, random_state=0).split(data.X, indicator(data.Y)))
+classes = OneHotEncoder().fit_transform(data.Y)
+folds = list(StratifiedFolds(5, random_state=0).split(data.X, classes))
 print(f"{data.n_instances} regions; targets: {', '.join(data.label_names)}\n")
 
 print("learner   exact match   Hamming score")

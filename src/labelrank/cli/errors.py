@@ -1,7 +1,8 @@
 """Where every mistake of a command becomes one sentence and an exit code.
 
-2: the input, a file or an option is at fault. 130: interrupted. 141: nobody reads the
-output any more. Anything else is a defect of labelrank, and its traceback is wanted.
+1: it ran, but a cell failed or a verdict got worse. 2: the input, a file or an option is at
+fault. 130: interrupted. 141: nobody reads the output any more. Anything else is a
+defect of labelrank, and its traceback is wanted.
 """
 
 import functools

@@ -14,10 +14,12 @@ Report = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the report, one HTML file.")
 ]
 Beside = Annotated[
-    list[Path], typer.Option(metavar="MODEL", help="Another model to stand beside this one.")
+    list[Path],
+    typer.Option(metavar="MODEL", help="Another model beside this one; may be repeated."),
 ]
 Threshold = Annotated[
-    list[float], typer.Option(help="Another cut of the scores to stand beside the model's own.")
+    list[float],
+    typer.Option(help="Another cut of the scores beside the model's own; may be repeated."),
 ]
 Train = Annotated[
     str | None,
@@ -27,7 +29,10 @@ Curve = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A curve that labelrank learn --curve wrote.")
 ]
 Label = Annotated[
-    list[str], typer.Option(help="A label whose curve is drawn; the most frequent ones always are.")
+    list[str],
+    typer.Option(
+        help="A label whose curve is drawn, beside those of the most frequent; may be repeated."
+    ),
 ]
 Examples = Annotated[int, typer.Option(min=0, help="Documents to show in the report.")]
 

@@ -10,7 +10,10 @@ from labelrank.cli.reading import Source, reads
 
 Learner = Annotated[str, typer.Option("--learner", "-l", help="Its name; see labelrank learners.")]
 Set = Annotated[
-    list[str], typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the learner.")
+    list[str],
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="A parameter of the learner; may be repeated."
+    ),
 ]
 Threshold = Annotated[
     str | None,
@@ -31,7 +34,10 @@ Criterion = Annotated[
 Budget = Annotated[
     float | None, typer.Option(min=0.001, help="Seconds --learner auto may take to choose and fit.")
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="The model file to write.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="The model file to write; by default DATA.labelrank, here."),
+]
 
 
 @reads

@@ -77,7 +77,7 @@ def learn(
         if json:
             as_json({"model": str(path), "learned": learned, **tagger.summary_})
         elif not quiet:
-            typer.echo(f"learned {learned:,} examples into {path}")
+            typer.echo(f"learned {learned:,} example{'s' if learned > 1 else ''} into {path}")
     if stopped is not None:
         raise stopped
 

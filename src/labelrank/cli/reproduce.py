@@ -123,10 +123,20 @@ def _list(json: bool) -> None:
         return
     columns = ("paper", "table or figure", "what it shows", "NAME", "minutes", "state", "remark")
     rows = [
-        (e.paper, e.label, e.what, ", ".join(e.experiments), e.minutes, e.state, e.note)
+        (e.paper, e.label, e.what, ", ".join(map(_marked, e.experiments)), e.minutes, e.state,
+         e.note)
         for e in entries
-    ]
-    table("Run one with: labelrank reproduce NAME; all of them with: --all", columns, rows)
+    ]  # fmt: skip
+    title = (
+        "Run one with: labelrank reproduce NAME; all of them with --all, those with * by --quick"
+    )
+    table(title, columns, rows)
+
+
+def _marked(name: str) -> str:
+    from labelrank.experiments.contents import planned
+
+    return f"{name}*" if planned([name], quick=True) else name
 
 
 def _for_machines(entries: list[Any]) -> list[dict[str, Any]]:

@@ -12,7 +12,9 @@ from labelrank.cli.reading import Source, reads
 Grid = Annotated[
     list[str],
     typer.Option(
-        "--grid", metavar="NAME=V1,V2", help="Values to try; by default the learner's own grid."
+        "--grid",
+        metavar="NAME=V1,V2",
+        help="Values to try, may be repeated; by default the learner's own grid.",
     ),
 ]
 Scorer = Annotated[str, typer.Option(help="What to maximise: a scorer of labelrank.metrics.")]
