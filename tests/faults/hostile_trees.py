@@ -17,6 +17,10 @@ def an_object(name, **state):
     return {"kind": "object", "class": name, "state": state}
 
 
+def _masked(shape):
+    return {"kind": "mostly_zero", "mask": "0", "values": "1", "shape": shape}
+
+
 def _bits(name):
     return {"kind": "dict", "keys": ["bit_generator"], "values": [name]}
 
@@ -44,6 +48,13 @@ HOSTILE = {
     "array name that is a list": ({"kind": "array", "tensor": ["0"]}, [np.zeros(1)]),
     "arrays left over": (None, [np.zeros(1)]),
     "truth value of 7": (A, [np.array([7], np.uint8).view(bool)]),
+    "mask shorter than its array": (_masked([2**40]), [np.zeros(8, np.uint8), np.zeros(0)]),
+    "mask of numbers": (_masked([64]), [np.zeros(8, np.uint16), np.zeros(0)]),
+    "one value for all places": (_masked([64]), [np.full(8, 255, np.uint8), np.ones(1)]),
+    "values beyond the mask": (_masked([64]), [np.zeros(8, np.uint8), np.ones(1)]),
+    "mask of truth values": (_masked([8]), [np.ones(1, np.uint8), np.ones(1, bool)]),
+    "side that is no number": (_masked([64, True]), [np.zeros(8, np.uint8), np.zeros(0)]),
+    "negative sides": (_masked([-8, -8]), [np.zeros(8, np.uint8), np.zeros(0)]),
     "lengths beyond the text": (
         {"kind": "list", "items": {"kind": "strings", "text": TEXT}},
         [np.zeros(3, np.uint8), np.array([2**31], np.uint32)],

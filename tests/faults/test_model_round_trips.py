@@ -358,3 +358,30 @@ def test_a_model_that_holds_itself_is_refused(tmp_path):
     box.value.append(box)
     with pytest.raises(ModelFileError, match="holds itself"):
         persistence.save(box, tmp_path / "m")
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "i8", "u2"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_mostly_zeros_take_little_room_and_lose_no_bit(dtype, order, tmp_path):
+    values = np.zeros((100, 300), dtype, order=order)
+    values[::7, ::11] = np.arange(1, 15 * 28 + 1).reshape(15, 28) % 100 + 1
+    if dtype[0] == "f":
+        values[1, 1], values[1, 2], values[1, 3] = -0.0, np.nan, np.inf
+    held = StandardScaler()
+    held.first_ = held.second_ = values
+    path = persistence.save(held, tmp_path / "m.labelrank")
+    loaded = persistence.load(path)
+    assert path.stat().st_size < 10_000
+    assert loaded.first_ is loaded.second_
+    assert loaded.first_.dtype == values.dtype
+    assert loaded.first_.flags.f_contiguous == values.flags.f_contiguous
+    assert loaded.first_.tobytes() == values.tobytes()
+
+
+def test_small_or_full_arrays_are_stored_as_they_are(tmp_path):
+    for name, values in {"small": np.zeros(100), "full": np.ones(10_000)}.items():
+        held = StandardScaler()
+        held.first_ = values
+        path = persistence.save(held, tmp_path / f"{name}.labelrank")
+        np.testing.assert_array_equal(persistence.load(path).first_, values)
+        assert path.stat().st_size > values.nbytes

@@ -5,6 +5,7 @@ file: classes come from the allowlist, types from fixed tables. Everything is ch
 compiled code will later trust: sparse structure, vocabularies, trees.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -44,6 +45,7 @@ class Decoder:
             "dict": self._dict,
             "scalar": lambda node, depth: self._array_of(node["array"], depth)[()],
             "array": lambda node, depth: self._array(node),
+            "mostly_zero": lambda node, depth: self._mostly_zero(node),
             "unicode_array": lambda node, depth: self._unicode_array(node),
             "object_array": lambda node, depth: self._object_array(node),
             "sparse": self._sparse,
@@ -113,6 +115,23 @@ class Decoder:
             if array.dtype == bool and array.size and array.view(np.uint8).max() > 1:
                 raise _unsound("a truth value that is neither 0 nor 1")
             self._arrays[name] = array.T if node.get("order") == "F" else array
+        return self._arrays[name]
+
+    def _mostly_zero(self, node: dict[str, Any]) -> Array:
+        """Values at the places of a mask of bits, zero elsewhere; the mask bounds the memory."""
+        name, shape = node["mask"], node["shape"]
+        if name not in self._arrays:
+            mask, values = self._tensor(name, np.uint8), self._tensor(node["values"])
+            sides = all(type(side) is int and side >= 0 for side in shape)
+            if not sides or mask.ndim != 1 or len(mask) != -(-math.prod(shape) // 8):
+                raise _unsound("a mask that does not fit its array")
+            used = np.unpackbits(mask, count=math.prod(shape)).view(bool)
+            if values.shape != (np.count_nonzero(used),) or values.dtype.kind not in "fiu":
+                raise _unsound("values that do not fit their mask")
+            array = np.zeros(len(used), values.dtype)
+            array[used] = values
+            found = array.reshape(shape)
+            self._arrays[name] = found.T if node.get("order") == "F" else found
         return self._arrays[name]
 
     def _strings(self, node: dict[str, Any]) -> list[str]:

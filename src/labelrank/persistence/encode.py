@@ -24,6 +24,8 @@ SPARSE = ("csr_array", "csr_matrix", "csc_array", "csc_matrix")
 BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 _STORABLE = frozenset(TYPES.values())
 _LONG = 32
+# Arrays of at least so many values, at most this share of them not zero, leave their zeros out.
+_LARGE, _MOSTLY_ZERO = 4096, 0.5
 # Compiled loss objects of scikit-learn's stochastic gradient learners: made anew when they learn.
 _MADE_ANEW = frozenset({"_loss_function_"})
 
@@ -126,8 +128,14 @@ class Encoder:
             name = self._tensor(raw.reshape(array.size, width), path)
             return {"kind": "unicode_array", "tensor": name, "shape": list(array.shape)}
         is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
-        name = self._tensor(array.T if is_fortran else array, path)
-        return {"kind": "array", "tensor": name, **({"order": "F"} if is_fortran else {})}
+        order = {"order": "F"} if is_fortran else {}
+        stored = array.T if is_fortran else array
+        used = _used(stored)
+        if used is not None:
+            mask, values = np.packbits(used), stored.ravel()[used]
+            names = {"mask": self._tensor(mask, path), "values": self._tensor(values, path)}
+            return {"kind": "mostly_zero", **names, "shape": list(stored.shape), **order}
+        return {"kind": "array", "tensor": self._tensor(stored, path), **order}
 
     def _tensor(self, array: Array, path: str) -> str:
         little = array.dtype.newbyteorder("<")
@@ -173,6 +181,15 @@ class Encoder:
         if type(value).__name__ in ("KDTree", "BallTree"):
             advice = "use algorithm='brute'"
         raise _refusal(path, f"is a {cls}", f"{advice}, or register its class")
+
+
+def _used(array: Array) -> Array | None:
+    """Which values have a bit set (-0.0 has), if most have none; None where all are stored."""
+    if array.size < _LARGE or array.dtype.kind not in "fiu":
+        return None
+    bits = np.ascontiguousarray(array).reshape(-1).view(f"u{array.dtype.itemsize}")
+    used: Array = bits != 0
+    return used if np.count_nonzero(used) <= _MOSTLY_ZERO * array.size else None
 
 
 def _state(value: Any) -> dict[str, Any]:
