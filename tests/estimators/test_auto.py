@@ -161,6 +161,14 @@ def test_only_the_best_go_on_with_more_instances():
         assert race.best().name in "ab"
 
 
+def test_a_round_nearly_as_large_as_the_last_is_left_out():
+    for n, sizes in ((4000, [3200]), (4500, [3000, 3600]), (600, [480])):
+        X, Y = data(n)
+        race = Race(X, Y, Goal.of("micro_f1"), {"only": Guess()}, AS_GIVEN, budget=100.0,
+                    random=np.random.RandomState(0))  # fmt: skip
+        assert race.sizes == sizes
+
+
 def test_where_few_can_judge_several_parts_do():
     for n, n_parts in ((333, 5), (2000, 3), (6000, 1)):
         X, Y = data(n)

@@ -45,6 +45,8 @@ ENOUGH = 900
 LEAST = 3000
 KEPT = 2
 WARMING = 50
+# A round with nearly as many instances as the next tells nothing else.
+ALIKE = 0.9
 
 
 class Trial(NamedTuple):
@@ -156,7 +158,8 @@ class Race:
         wanted = (max(LEAST, whole // 8), whole)
         if self.goal.kind == "order":
             wanted = (max(LEAST // 2, whole // 16), max(2 * LEAST, whole // 4))
-        return sorted({min(whole, part) for part in wanted})
+        first, last = (min(whole, part) for part in wanted)
+        return [last] if first > ALIKE * last else [first, last]
 
     def run(self) -> Iterator[str]:
         """Race, yielding the name of each learner before its trial."""
