@@ -37,7 +37,7 @@ ROWS = (
     ("labelrank", "auto (micro_f1)"),
     ("labelrank", "auto (ranking_loss)"),
     ("labelrank", "BSVM+"),
-    ("labelrank", "ProSVM-A"),
+    ("labelrank", "ProSVM-A+"),
     ("labelrank", "BR+"),
     ("scikit-learn", "LinearSVC"),
     ("scikit-learn", "SGD"),

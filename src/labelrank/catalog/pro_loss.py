@@ -30,6 +30,16 @@ ENTRIES = (
         grid=_STRENGTHS,
     ),
     Entry(
+        name="ProSVM-A+",
+        learner=_PROSVM,
+        paper=_PAPER,
+        summary="ProSVM-A with the strength that suits rows of length 1, such as texts",
+        settings={"approximate": True, "C": 40.0, "tol": 0.1},
+        needs=("order",),
+        improves="ProSVM-A",
+        grid={"C": (10.0, 20.0, 40.0, 80.0)},
+    ),
+    Entry(
         name="ProSVM'",
         learner=_PROSVM,
         paper=_PAPER,
