@@ -84,7 +84,7 @@ def pro_loss_quick(*, seed: int, jobs: int | None) -> Iterator[Record]:
 @experiment(
     name="pro-loss-real", paper="002", table="Table 1, on other data", data=REAL_SETS,
     settings=_REAL_SETTINGS + "five folds; C in 2^-10..2^10 by three folds of the first",
-    minutes=40, tolerance=0.1,
+    minutes=30, tolerance=0.1,
 )  # fmt: skip
 def pro_loss_real(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """PRO loss of twelve methods where the order of the relevant labels is real."""
