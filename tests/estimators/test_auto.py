@@ -201,6 +201,13 @@ def test_features_are_weighted_as_their_definition_says():
         way = weightings(X)[name]
         np.testing.assert_allclose(way(X).toarray(), expected, atol=1e-12)
         np.testing.assert_allclose(way(X.toarray()).toarray(), expected, atol=1e-12)
+        np.testing.assert_allclose(way(-X).toarray(), -expected, atol=1e-12)
+
+
+def test_features_too_large_to_square_are_refused_in_one_sentence():
+    X, Y = data(60)
+    with pytest.raises(InputError, match=r"as large as 1e\+200, whose squares overflow; scale"):
+        AutoRanker(random_state=0).fit(1e200 * (X > 0), Y)
 
 
 @pytest.mark.parametrize("kind", ["dense", "negative"])

@@ -154,7 +154,10 @@ class Bench:
         return best
 
     def _warm_up(self, cell: Cell, learner: Any, X: Any, Y: Any) -> None:
-        """Compiled code is made or loaded at its first use in a process: not on the clock."""
+        """Compiled code is made or loaded at its first use in a process: not on the clock.
+
+        A learner that fails here fails, and says why, in the fit that is timed.
+        """
         if cell[:2] in self._warm:
             return
         self._warm.add(cell[:2])

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 
+from labelrank.errors import InputError
 from labelrank.learners.neighbors_ml import MLkNN
 from labelrank.learners.prosvm import ProSVM
 from labelrank.learners.svm import BinaryRelevanceSVM
@@ -57,7 +58,13 @@ def _pro(C: float, name: str, dense: bool) -> ProSVM:
 def mean_square(X: Any) -> float:
     """Mean squared length of the rows; 1 where all are zero."""
     values = X.data if sp.issparse(X) else np.asarray(X)
-    total = float(np.square(values, dtype=np.float64).sum()) / max(X.shape[0], 1)
+    with np.errstate(over="ignore"):
+        total = float(np.square(values, dtype=np.float64).sum()) / max(X.shape[0], 1)
+    if not np.isfinite(total):
+        raise InputError(
+            f"got features as large as {float(np.abs(values).max()):.3g}, whose squares overflow; "
+            "scale them, the rows to length 1 for example"
+        )
     return total or 1.0
 
 

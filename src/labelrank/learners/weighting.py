@@ -32,7 +32,8 @@ class Weighting(NamedTuple):
         if self.factors is None:
             return X
         rows = sp.csr_array(X)
-        values = rows.data**self.power * self.factors[rows.indices].astype(rows.dtype)
+        factors = self.factors[rows.indices].astype(rows.dtype)
+        values = np.sign(rows.data) * np.abs(rows.data) ** self.power * factors
         before, after = (_lengths(rows, data) for data in (rows.data, values))
         scale = np.divide(before, after, out=np.zeros_like(after), where=after > 0)
         values *= np.repeat(scale, np.diff(rows.indptr)).astype(rows.dtype)
