@@ -29,7 +29,7 @@ test: $(STAMP)
 
 test-all: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m ''
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/oracle tests/online
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/learners tests/promises
 
 check: $(STAMP)
 	$(BIN)/ruff check .

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from labelrank._types import Array
 from labelrank.errors import InputError
-
-Array = npt.NDArray[Any]
 
 
 def rank(scores: Array, top: int | None = None, members: Array | None = None) -> Array:

@@ -1,4 +1,4 @@
-"""Large margins on a Dask cluster: the ADMM of `labelrank.learners.admm`, steps run by workers.
+"""Large margins on a Dask cluster: the steps of `learners.margins.admm` run by workers.
 
 Blocks of instances and their duals stay on the workers; only weights travel between them, and
 numbers to here. Every step is a pure function of earlier results, so when a worker is
@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from labelrank.errors import InputError, MissingError
-from labelrank.learners.arc_machine import ArcMachine
-from labelrank.learners.arc_problem import ArcProblem
+from labelrank.learners.margins.machine import ArcMachine
+from labelrank.learners.margins.problem import ArcProblem
 
 __all__ = ["DaskRunner", "fit"]
 

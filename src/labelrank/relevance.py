@@ -11,14 +11,17 @@ NaN stored.
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from labelrank.declared import anything, stored, value
 from labelrank.errors import InputError
 
 _LISTS_HINT = "convert label lists with RelevanceBinarizer first"
@@ -68,7 +71,7 @@ def _from_dense(Y: Any) -> sp.csr_array:
 
 
 def is_class_vector(Y: Any) -> bool:
-    """True for scikit-learn's multi-class targets: one class an instance."""
+    """True for scikit-learn's multi-class targets: one class per instance."""
     if sp.issparse(Y):
         return False
     shape = getattr(Y, "shape", None)
@@ -81,7 +84,7 @@ def is_class_vector(Y: Any) -> bool:
 
 
 def from_classes(y: Any, classes: npt.NDArray[Any]) -> sp.csr_array:
-    """One relevant label an instance: the column of its class in sorted `classes`."""
+    """One relevant label per instance: the column of its class in sorted `classes`."""
     y = np.asarray(y)
     columns = np.searchsorted(classes, y)
     columns = np.minimum(columns, len(classes) - 1)
@@ -95,6 +98,96 @@ def from_classes(y: Any, classes: npt.NDArray[Any]) -> sp.csr_array:
 def cardinality(Y: sp.csr_array) -> float:
     """Mean number of relevant labels of an instance."""
     return float((Y.data > 0).sum() / max(Y.shape[0], 1))
+
+
+def relevant_part(Y: sp.csr_array) -> sp.csr_array:
+    """The relevant labels of each instance with their grades; unknown ones left out."""
+    return _part(Y, Y.data > 0)
+
+
+def unknown_part(Y: sp.csr_array) -> sp.csr_array:
+    """The unknown labels of each instance."""
+    return _part(Y, np.isnan(Y.data))
+
+
+def _part(Y: sp.csr_array, chosen: npt.NDArray[np.bool_]) -> sp.csr_array:
+    total = np.concatenate(([0], np.cumsum(chosen)))
+    return sp.csr_array((Y.data[chosen], Y.indices[chosen], total[Y.indptr]), shape=Y.shape)
+
+
+@stored(
+    "TargetInfo",
+    1,
+    classes=anything(),
+    one_class=value(bool),
+    sparse=value(bool),
+    dtype=anything(),
+)
+@dataclass(frozen=True)
+class TargetInfo:
+    """What the first Y looked like: the labels, and the form in which answers are given.
+
+    `classes`: the column names of Y where it has them, the sorted classes of a class vector, else
+    0 .. K-1. `one_class`: Y was a class vector. `sparse`, `dtype`: of the 0/1 matrix to predict.
+    """
+
+    classes: npt.NDArray[Any]
+    one_class: bool
+    sparse: bool
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, Y: Any, classes: Any = None) -> "TargetInfo":
+        """Look at Y; `classes` declares the labels in place of it."""
+        one_class = is_class_vector(Y)
+        dtype = getattr(Y, "dtype", None)
+        is_integer = isinstance(dtype, np.dtype) and dtype.kind in "iu"
+        if one_class:
+            found = _sorted_classes(Y, classes)
+        elif classes is not None:
+            found = np.asarray(classes)
+        else:
+            names = getattr(Y, "columns", None)
+            found = np.arange(_width(Y)) if names is None else np.asarray(names)
+        kind = np.dtype(dtype) if is_integer else np.dtype(np.int64)
+        return cls(found, one_class, bool(sp.issparse(Y)), kind)
+
+    def read(self, Y: Any, n_rows: int) -> sp.csr_array:
+        """Y as canonical CSR relevance over these labels, or an InputError that says why not."""
+        if not is_class_vector(Y):
+            return check_relevance(Y, n_rows=n_rows, n_labels=len(self.classes))
+        Y = np.asarray(Y)
+        if not self.one_class:
+            raise InputError("got a class vector, but the learner was fitted on a matrix")
+        if len(Y) != n_rows:
+            raise InputError(f"X has {n_rows} rows but y has {len(Y)}; give one class per row")
+        return from_classes(Y, self.classes)
+
+    def widened(self, classes: Any) -> "TargetInfo":
+        """With labels declared after the first piece: known ones first, new ones behind."""
+        classes = np.unique(classes) if self.one_class else np.asarray(classes)
+        known = len(self.classes)
+        if len(classes) < known or not np.array_equal(classes[:known], self.classes):
+            raise InputError(
+                f"got classes {classes[:5].tolist()}..., but the first {known} must be those "
+                "already known, in the same order; put new labels behind them"
+            )
+        return replace(self, classes=classes)
+
+
+def _sorted_classes(y: Any, classes: Any) -> npt.NDArray[Any]:
+    check_classification_targets(np.asarray(y))
+    found = np.unique(np.asarray(y if classes is None else classes))
+    if len(found) < 2:
+        raise InputError(
+            f"got one class ({found[0]!r}) in y; give at least two classes, or a relevance matrix"
+        )
+    return found
+
+
+def _width(Y: Any) -> int:
+    shape: tuple[int, ...] = getattr(Y, "shape", ())
+    return int(shape[1]) if len(shape) == 2 else int(check_relevance(Y).shape[1])
 
 
 class RelevanceBinarizer(TransformerMixin, BaseEstimator):

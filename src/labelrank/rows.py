@@ -27,6 +27,12 @@ class Rows(NamedTuple):
     def n_rows(self) -> int:
         return len(self.indptr) - 1
 
+    def slice(self, first: int, last: int) -> "Rows":
+        """Rows first .. last-1; indices and data are views."""
+        start, stop = self.indptr[first], self.indptr[last]
+        pointers = self.indptr[first : last + 1] - start
+        return Rows(pointers, self.indices[start:stop], self.data[start:stop], self.n_columns)
+
 
 def as_rows(matrix: Any, dtype: npt.DTypeLike = np.float32) -> Rows:
     """Check and convert a dense or sparse matrix; columns sorted, duplicates summed."""
@@ -47,3 +53,35 @@ def as_rows(matrix: Any, dtype: npt.DTypeLike = np.float32) -> Rows:
         np.ascontiguousarray(csr.data, dtype),
         int(csr.shape[1]),
     )
+
+
+def with_constant(X: Rows) -> Rows:
+    """The rows with one more feature that is always 1: its weight is the intercept."""
+    ends = X.indptr[1:]
+    indptr = X.indptr + np.arange(X.n_rows + 1)
+    indices = np.insert(X.indices, ends, X.n_columns).astype(np.int32)
+    data = np.insert(X.data, ends, 1.0).astype(X.data.dtype)
+    return Rows(indptr, indices, data, X.n_columns + 1)
+
+
+def squared_norms(X: Rows) -> npt.NDArray[np.float32]:
+    """Squared length of each row; small rows beside large ones lose nothing."""
+    squares = np.append(X.data.astype(np.float64) ** 2, 0.0)
+    sums = np.add.reduceat(squares, X.indptr[:-1]) if X.n_rows else np.zeros(0)
+    return np.where(np.diff(X.indptr) > 0, sums, 0.0).astype(np.float32)
+
+
+def scaled_to_unit(X: sp.csr_array) -> sp.csr_array:
+    """Divide the rows, in place, by their Euclidean lengths; empty rows stay empty.
+
+    >>> scaled_to_unit(sp.csr_array([[3.0, 4.0], [0.0, 0.0]])).toarray().tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    stored = np.diff(X.indptr)
+    row = np.repeat(np.arange(X.shape[0]), stored)
+    largest = np.zeros(X.shape[0])
+    np.maximum.at(largest, row, np.abs(X.data))
+    X.data /= np.where(largest > 0, largest, 1.0)[row]  # first, so that no square overflows
+    length = np.sqrt(np.bincount(row, X.data**2, minlength=X.shape[0]))
+    X.data /= np.where(length > 0, length, 1.0)[row]
+    return X

@@ -10,19 +10,17 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank import __version__, decoding
+from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.learners.base import LabelRanker
 from labelrank.relevance import RelevanceBinarizer, check_relevance
 from labelrank.text import TextColumn, check_texts, make_vectorizer
-
-Array = npt.NDArray[Any]
 
 _SCORES_AT_ONCE = 2**22
 _NEW_LABELS = ("error", "ignore", "add")
@@ -285,9 +283,7 @@ class Tagger(BaseEstimator):
     def _answer(self, X: Any) -> tuple[Array, Array]:
         learner = self.learner_
         if isinstance(learner, LabelRanker):
-            X = learner._check_X(X, reset=False)
-            scores = learner._scores(X)
-            return scores, learner._members(X, scores)
+            return learner.answer(X)
         members = learner.predict(X)
         members = members.toarray() if sp.issparse(members) else np.asarray(members)
         return self._scores(X), members.astype(bool)

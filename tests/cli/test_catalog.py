@@ -66,7 +66,7 @@ def test_unknown_names_and_parameters_get_near_ones():
 
 def test_parts_are_made_from_names_and_classes(monkeypatch):
     module = type(sys)("labelrank.catalog.tried")
-    thresholded = "labelrank.learners.thresholds:ThresholdedRanker"
+    thresholded = "labelrank.learners.thresholded:ThresholdedRanker"
     module.ENTRIES = (
         Entry("one", thresholded, "", "", parts={"estimator": "BR"}),
         Entry("two", thresholded, "", "", parts={"estimator": "sklearn.linear_model:Perceptron"}),

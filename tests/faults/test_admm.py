@@ -11,7 +11,7 @@ import pytest
 
 from labelrank import BinaryRelevancePerceptron, ProSVM, RankSVM, distributed
 from labelrank.errors import InputError, MissingError
-from labelrank.learners import admm
+from labelrank.learners.margins import admm
 
 
 def problem(n=120, d=20, K=8):
@@ -74,7 +74,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(cluster, monkeypatch):
     runner = distributed.DaskRunner(cluster)
     minimise = admm.minimise
     monkeypatch.setattr(
-        "labelrank.learners.arc_machine.minimise",
+        "labelrank.learners.margins.machine.minimise",
         lambda blocks, settings, most, where, report: minimise(
             blocks, settings, most, where, kill_in_round_five
         ),
@@ -106,7 +106,7 @@ def test_what_cannot_be_shared_out_is_refused():
 
 
 def test_blocks_cover_every_instance_once():
-    from labelrank.learners.arc_problem import Shares, make_problem
+    from labelrank.learners.margins.problem import Shares, make_problem
     from labelrank.relevance import check_relevance
 
     X, Y = problem(n=23)

@@ -4,13 +4,13 @@ from labelrank.catalog.entry import Entry
 
 _PAPER = "Read, Martino & Luengo, Viterbi classifier chains (004)"
 _RANDOM_ORDER = {"order": "random"}
-_LINK = {"estimator": "labelrank.learners.logistic_link:LogisticLink"}
+_LINK = {"estimator": "labelrank.learners.chains.logistic:LogisticLink"}
 _STRENGTHS = (0.01, 0.1, 1.0, 10.0)
 
 ENTRIES = (
     Entry(
         name="IC",
-        learner="labelrank.learners.chains:IndependentClassifiers",
+        learner="labelrank.learners.chains.greedy:IndependentClassifiers",
         paper=_PAPER,
         summary="Independent classifiers: one logistic regression a label",
         parts=_LINK,
@@ -18,7 +18,7 @@ ENTRIES = (
     ),
     Entry(
         name="CC",
-        learner="labelrank.learners.chains:ClassifierChain",
+        learner="labelrank.learners.chains.greedy:ClassifierChain",
         paper=_PAPER,
         summary="Classifier chain: each label sees those before it, taken greedily",
         settings=_RANDOM_ORDER,
@@ -27,7 +27,7 @@ ENTRIES = (
     ),
     Entry(
         name="PCC",
-        learner="labelrank.learners.chains:ProbabilisticClassifierChain",
+        learner="labelrank.learners.chains.greedy:ProbabilisticClassifierChain",
         paper=_PAPER,
         summary="Probabilistic classifier chain: the most probable path, exactly; few labels only",
         settings=_RANDOM_ORDER,
@@ -36,7 +36,7 @@ ENTRIES = (
     ),
     Entry(
         name="PCC-beam",
-        learner="labelrank.learners.chains:ProbabilisticClassifierChain",
+        learner="labelrank.learners.chains.greedy:ProbabilisticClassifierChain",
         paper="Kumar et al. 2013, as in 004",
         summary="Probabilistic classifier chain by beam search, for any number of labels",
         settings={**_RANDOM_ORDER, "inference": "beam"},
@@ -45,7 +45,7 @@ ENTRIES = (
     ),
     Entry(
         name="MCC",
-        learner="labelrank.learners.chains:MonteCarloClassifierChain",
+        learner="labelrank.learners.chains.greedy:MonteCarloClassifierChain",
         paper=_PAPER,
         summary="Classifier chain with the most probable of sampled paths",
         settings=_RANDOM_ORDER,
@@ -54,7 +54,7 @@ ENTRIES = (
     ),
     Entry(
         name="VCC",
-        learner="labelrank.learners.chains:ViterbiClassifierChain",
+        learner="labelrank.learners.chains.greedy:ViterbiClassifierChain",
         paper=_PAPER,
         summary="Viterbi classifier chain: each label sees the one before it, best path exactly",
         settings=_RANDOM_ORDER,
@@ -63,7 +63,7 @@ ENTRIES = (
     ),
     Entry(
         name="MsCC",
-        learner="labelrank.learners.chain_search:ChainSearch",
+        learner="labelrank.learners.chains.search:ChainSearch",
         paper=_PAPER,
         summary="The best of 50 random orders of a Monte Carlo classifier chain",
         parts={"estimator": "MCC"},
@@ -71,7 +71,7 @@ ENTRIES = (
     ),
     Entry(
         name="VsCC",
-        learner="labelrank.learners.chain_search:ChainSearch",
+        learner="labelrank.learners.chains.search:ChainSearch",
         paper=_PAPER,
         summary="The best of 50 random orders of a Viterbi classifier chain",
         parts={"estimator": "VCC"},
@@ -79,7 +79,7 @@ ENTRIES = (
     ),
     Entry(
         name="ECC",
-        learner="labelrank.learners.chain_ensemble:ChainEnsemble",
+        learner="labelrank.learners.chains.ensemble:ChainEnsemble",
         paper="Read et al. 2011, as in 004",
         summary="Ensemble of classifier chains: ten random orders vote",
         parts={"estimator": "CC"},
@@ -87,7 +87,7 @@ ENTRIES = (
     ),
     Entry(
         name="CC+",
-        learner="labelrank.learners.chain_ensemble:ChainEnsemble",
+        learner="labelrank.learners.chains.ensemble:ChainEnsemble",
         paper=_PAPER,
         summary="Ten Monte Carlo chains of random orders, their probabilities averaged",
         settings={"voting": "soft"},

@@ -3,11 +3,11 @@
 from labelrank.catalog.entry import Entry
 
 _PAPER = "Lauriola et al., preference learning machine (001)"
-_PLM = "labelrank.learners.plm:PreferenceLearningMachine"
-_EC = "labelrank.learners.embedding:EmbeddingCodingPLM"
-_EP = "labelrank.learners.embedding:EmbeddingPCAPLM"
-_MLP = "labelrank.learners.mlp:MultilayerPerceptron"
-_BAGGED = "labelrank.learners.ensembles:BaggedRanker"
+_PLM = "labelrank.learners.plm.plm:PreferenceLearningMachine"
+_EC = "labelrank.learners.plm.ec_plm:EmbeddingCodingPLM"
+_EP = "labelrank.learners.plm.ec_plm:EmbeddingPCAPLM"
+_MLP = "labelrank.learners.plm.mlp:MultilayerPerceptron"
+_BAGGED = "labelrank.learners.bagged:BaggedRanker"
 
 ENTRIES = (
     Entry(

@@ -4,7 +4,7 @@ from labelrank.catalog.entry import Entry
 
 _PAPER = "Loza Mencía & Fürnkranz 2008 (000)"
 _AS_IN_PAPER = {"shuffle": False, "init": "random"}
-_PAIRWISE = "labelrank.learners.pairwise:PairwisePerceptron"
+_PAIRWISE = "labelrank.learners.pairwise.perceptron:PairwisePerceptron"
 _RIVALS = "Fürnkranz et al. 2008, as in 002"
 
 _EPOCHS_AND_MARGINS = {"epochs": (1, 3, 10), "margin": (None, 0.1, 1.0)}

@@ -6,7 +6,7 @@ All have an intercept: the paper's dense data sets are not centred on the thresh
 from labelrank.catalog.entry import Entry
 
 _PAPER = "Xu, Li & Zhou 2013 (002)"
-_PROSVM = "labelrank.learners.prosvm:ProSVM"
+_PROSVM = "labelrank.learners.margins.prosvm:ProSVM"
 
 _STRENGTHS = {"C": (0.01, 0.1, 1.0, 10.0)}
 
@@ -57,7 +57,7 @@ ENTRIES = (
     ),
     Entry(
         name="RankSVM",
-        learner="labelrank.learners.ranksvm:RankSVM",
+        learner="labelrank.learners.margins.ranksvm:RankSVM",
         paper="Elisseeff & Weston 2002, as in 002",
         summary="Large margins of relevant over irrelevant labels, threshold by least squares",
         settings={"fit_intercept": True},
@@ -65,7 +65,7 @@ ENTRIES = (
     ),
     Entry(
         name="RankSVM-R",
-        learner="labelrank.learners.ranksvm:TwoStageRanker",
+        learner="labelrank.learners.margins.ranksvm:TwoStageRanker",
         paper=_PAPER,
         summary="RankSVM decides the set, pairwise comparison orders it",
         parts={"selector": "RankSVM", "orderer": "PCnR"},
@@ -74,7 +74,7 @@ ENTRIES = (
     ),
     Entry(
         name="BSVM",
-        learner="labelrank.learners.svm:BinaryRelevanceSVM",
+        learner="labelrank.learners.margins.binary_relevance:BinaryRelevanceSVM",
         paper="Boutell et al. 2004, as in 002",
         summary="One linear SVM a label, all labels in one pass over the data",
         settings={"fit_intercept": True, "loss": "hinge"},
@@ -82,7 +82,7 @@ ENTRIES = (
     ),
     Entry(
         name="BSVM+",
-        learner="labelrank.learners.svm:BinaryRelevanceSVM",
+        learner="labelrank.learners.margins.binary_relevance:BinaryRelevanceSVM",
         paper="Boutell et al. 2004, as in 002",
         summary="BSVM with the squared hinge: smoother, and faster to solve",
         settings={"fit_intercept": True},

@@ -5,7 +5,7 @@ from labelrank.catalog.entry import Entry
 ENTRIES = (
     Entry(
         name="MLkNN",
-        learner="labelrank.learners.neighbors_ml:MLkNN",
+        learner="labelrank.learners.neighbors.mlknn:MLkNN",
         paper="Zhang & Zhou 2007, as in 002",
         summary="Ten nearest neighbours and Bayes' rule over how many of them carry a label",
         grid={"n_neighbors": (5, 10, 20, 40)},

@@ -4,12 +4,12 @@ from labelrank.catalog.entry import Entry
 
 _LECTURE = "Fürnkranz, lecture on text classification (003)"
 _ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
-_THRESHOLDED = "labelrank.learners.thresholds:ThresholdedRanker"
+_THRESHOLDED = "labelrank.learners.thresholded:ThresholdedRanker"
 
 ENTRIES = (
     Entry(
         name="kNN",
-        learner="labelrank.learners.neighbors:InvertedIndexKNN",
+        learner="labelrank.learners.neighbors.knn:InvertedIndexKNN",
         paper="Yang & Liu 1999, as in 003",
         summary="The labels of the most similar documents, by an inverted index",
         grid={"n_neighbors": (5, 15, 30, 45), "weights": ("similarity", "uniform")},
@@ -42,14 +42,14 @@ ENTRIES = (
     ),
     Entry(
         name="NB",
-        learner="labelrank.learners.bayes:NaiveBayesRanker",
+        learner="labelrank.learners.naive_bayes:NaiveBayesRanker",
         paper="McCallum & Nigam 1998, as in 003",
         summary="Multinomial naive Bayes: labels by their posterior probability",
         grid={"alpha": (0.001, 0.01, 0.1, 1.0), "scores": ("posterior", "log_odds")},
     ),
     Entry(
         name="NB-Bernoulli",
-        learner="labelrank.learners.bayes:NaiveBayesRanker",
+        learner="labelrank.learners.naive_bayes:NaiveBayesRanker",
         paper="McCallum & Nigam 1998, as in 003",
         summary="Naive Bayes of words that are there or not (multivariate Bernoulli)",
         settings={"event_model": "bernoulli"},
@@ -57,7 +57,7 @@ ENTRIES = (
     ),
     Entry(
         name="NB-length",
-        learner="labelrank.learners.bayes:NaiveBayesRanker",
+        learner="labelrank.learners.naive_bayes:NaiveBayesRanker",
         paper=_LECTURE,
         summary="Full multinomial naive Bayes: the length of a document counts, too",
         settings={"event_model": "multinomial_length"},
@@ -98,7 +98,7 @@ ENTRIES = (
     ),
     Entry(
         name="round-robin",
-        learner="labelrank.learners.round_robin:PairwiseClassifier",
+        learner="labelrank.learners.pairwise.classifier:PairwiseClassifier",
         paper=_LECTURE,
         summary="One logistic regression a pair of labels, calibrated; any classifier inside",
         parts={"estimator": "sklearn.linear_model:LogisticRegression"},

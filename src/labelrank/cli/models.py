@@ -165,7 +165,7 @@ def forecast(
 ) -> dict[str, Any]:
     """What learning the data set would take, as far as the learner can tell beforehand."""
     from labelrank import ThresholdedRanker
-    from labelrank.learners.forecast import forecasts
+    from labelrank.learners.pairwise.forecast import forecasts
     from labelrank.text import make_vectorizer
 
     X = dataset.X

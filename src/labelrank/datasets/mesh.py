@@ -1,16 +1,13 @@
 """Any number of PubMed-like documents with subject headings, made from a seed, never stored."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.kernels import documents
-
-Array = npt.NDArray[Any]
 
 ROOTS, CHILDREN = 16, 6
 

@@ -41,8 +41,8 @@ def default_scorers(X: Any, random_state: Any = 0) -> dict[str, Any]:
 
     Naive Bayes is that of words that occur or not for sparse X, of normal values for dense X.
     """
-    from labelrank.learners.bayes import NaiveBayesRanker
-    from labelrank.learners.chains import IndependentClassifiers
+    from labelrank.learners.chains.greedy import IndependentClassifiers
+    from labelrank.learners.naive_bayes import NaiveBayesRanker
     from labelrank.learners.perceptron import MulticlassMultilabelPerceptron
     from labelrank.learners.rocchio import Rocchio
 

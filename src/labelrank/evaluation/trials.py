@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
@@ -18,6 +17,7 @@ from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
 from labelrank import metrics
+from labelrank._types import Array
 from labelrank.errors import InputError, LabelrankError
 from labelrank.evaluation.splits import StratifiedFolds
 from labelrank.evaluation.usage import PeakMemory, timed
@@ -25,7 +25,6 @@ from labelrank.learners.base import LabelRanker
 from labelrank.metrics.scorers import _scores as scores_of
 from labelrank.text import TextColumn, make_vectorizer
 
-Array = npt.NDArray[Any]
 Settings = Mapping[str, Any]
 
 INNER_FOLDS = 3

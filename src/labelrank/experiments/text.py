@@ -179,7 +179,7 @@ def set_criteria(method: Method, seed: int, jobs: int | None) -> dict[str, dict[
 
     Cuts are tuned for F1 on scores of training documents that were held out.
     """
-    from labelrank.learners.thresholds import best_threshold
+    from labelrank.learners.thresholded import best_threshold
 
     data, learner = documents(method.terms, labelled=True), _made(method, seed, jobs)
     fitted = learner.fit(data["X"], _targets(method, data["Y"]))

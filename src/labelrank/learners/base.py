@@ -1,34 +1,57 @@
-"""What every learner shares: checking input, and turning scores into rankings and sets.
+"""What every learner shares: checking input, and turning scores into answers and reasons.
 
-A learner implements `_learn(X, Y)` and `_scores(X)` (and `_learn_more(X, Y)` if it is
-incremental) on checked input: X a CSR or dense float matrix, Y canonical CSR relevance.
-The promise kept here for all: `rank` sorts the scores, `predict` is a prefix of `rank`.
+A learner implements `_learn(X, Y)` and `_scores(X)` (and `_learn_more(X, Y)` if it learns in
+pieces) on checked input: X a CSR or dense float matrix, Y canonical CSR relevance. The promise
+kept here for all: `rank` sorts the scores, and the predicted set is a prefix of the ranking.
 """
 
-from typing import Any, Self
+import contextlib
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelrank import decoding
+from labelrank._types import Array, Float64, Int64
+from labelrank.declared import anything, check_parameters, nested, stored, value
 from labelrank.errors import InputError
-from labelrank.relevance import cardinality, check_relevance, from_classes, is_class_vector
+from labelrank.relevance import TargetInfo, cardinality
+from labelrank.resources import blocks
 
-Array = npt.NDArray[Any]
+_SCORES_AT_ONCE = 1 << 20
 
 
+class Answer(NamedTuple):
+    """What a learner says of n instances: `scores` (n × K), and `members`, the predicted sets.
+
+    `members` is a boolean matrix, n × K.
+    """
+
+    scores: Array
+    members: Array
+
+
+@stored(
+    "LabelRanker",
+    target_=nested("TargetInfo"),
+    n_features_in_=value(int, least=0),
+    feature_names_in_=anything(optional=True),
+    cardinality_=value(float, least=0.0),
+    n_seen_=value(int, least=0),
+)
 class LabelRanker(ClassifierMixin, BaseEstimator):
     """Base of all learners.
 
     Fitted on a relevance matrix (n × K), `decision_function` gives n × K scores, `rank` label
     indices, `predict` a 0/1 matrix (sparse if Y was). Fitted on a class vector (one relevant
-    label an instance), scikit-learn's conventions hold: `predict` gives the top-ranked class, and
-    the decision function of two classes is one column, the second over the first.
+    label per instance), scikit-learn's conventions hold: `predict` gives the top-ranked class,
+    and the decision function of two classes is one column, the second over the first.
 
     Attributes
     ----------
@@ -51,77 +74,134 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         raise NotImplementedError
 
-    def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        raise NotImplementedError
-
     def _scores(self, X: Any) -> Array:
         raise NotImplementedError
 
+    def _answer(self, X: Any) -> Answer:
+        """Scores and sets of checked instances; learners whose sets are no cut override it."""
+        scores = self._scores(X)
+        if self.target_.one_class:
+            return Answer(scores, decoding.first(scores, 1))
+        if self._calibrated:
+            return Answer(scores, decoding.above(scores))
+        if self.threshold == "cardinality":
+            return Answer(scores, decoding.first(scores, round(self.cardinality_)))
+        return Answer(scores, decoding.above(scores, float(self.threshold)))
+
+    def _check_combinations(self) -> None:
+        """Raise InputError for parameters that are right one by one but do not go together."""
+
+    def _check_values(self, X: Any, Y: sp.csr_array) -> None:
+        """Raise InputError for instances or relevance that this learner cannot use."""
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, in the order of the columns of Y."""
+        return self.target_.classes
+
+    @property
+    def n_labels_(self) -> int:
+        """How many labels there are."""
+        return len(self.target_.classes)
+
     def fit(self, X: Any, Y: Any) -> Self:
         """Learn from instances X (n × d) and relevance Y (n × K), forgetting what was learned."""
-        self._check_parameters()
-        X = self._check_X(X, reset=True, Y=Y)
-        self._declare(Y)
-        Y = self._check_Y(Y, X.shape[0])
-        self.cardinality_ = cardinality(Y)
-        self._n_seen = X.shape[0]
-        self._learn(X, Y)
+        return self._fit(X, Y, self._learn)
+
+    def _fit(self, X: Any, Y: Any, learn: Callable[[Any, sp.csr_array], None]) -> Self:
+        with unchanged_if_refused(self):
+            self._check()
+            X = self._check_X(X, reset=True, Y=Y)
+            target = TargetInfo.of(Y)
+            Y = target.read(Y, X.shape[0])
+            self._check_values(X, Y)
+            self.target_, self.n_seen_ = target, X.shape[0]
+            self.cardinality_ = cardinality(Y)
+            learn(X, Y)
         return self
 
     def decision_function(self, X: Any) -> Array:
         """Scores, larger is more relevant; 0 is the threshold of a calibrated learner."""
         check_is_fitted(self)
-        scores = self._scores(self._check_X(X, reset=False))
-        if self._one_class and self.n_labels_ == 2:
+        scores = self._stacked(self._scores, self._check_X(X, reset=False))
+        if self.target_.one_class and self.n_labels_ == 2:
             return scores[:, 1] - scores[:, 0]
         return scores
+
+    def answer(self, X: Any) -> Answer:
+        """Scores and predicted sets of the same instances, computed once."""
+        check_is_fitted(self)
+        answers = [self._answer(block) for block in self._row_blocks(self._check_X(X, reset=False))]
+        if len(answers) == 1:
+            return answers[0]
+        return Answer(*(np.vstack(parts) for parts in zip(*answers, strict=True)))
 
     def predict(self, X: Any) -> Any:
         """The relevant labels: a 0/1 matrix, or the top-ranked class after a class vector."""
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
-        scores = self._scores(X)
-        if self._one_class:
-            return self.classes_[decoding.rank(scores, top=1)[:, 0]]
-        members = self._members(X, scores)
-        return decoding.indicator(members, sparse=self._sparse_output, dtype=self._output_dtype)
+        target = self.target_
+        if target.one_class:
+            return self.classes_[self._first(X, 1)[:, 0]]
+        sets = [
+            decoding.indicator(
+                self._answer(block).members, sparse=target.sparse, dtype=target.dtype
+            )
+            for block in self._row_blocks(X)
+        ]
+        return sp.csr_array(sp.vstack(sets)) if target.sparse else np.vstack(sets)
 
     def rank(self, X: Any, top: int | None = None) -> Array:
         """Label indices (columns of Y), best first; `top` keeps only the first ones."""
         check_is_fitted(self)
-        X = self._check_X(X, reset=False)
-        scores = self._scores(X)
-        members = None if self._set_is_cut or self._one_class else self._members(X, scores)
-        return decoding.rank(scores, top, members)
+        return self._first(self._check_X(X, reset=False), top)
+
+    def _first(self, X: Any, top: int | None) -> Array:
+        return self._stacked(lambda block: self._ranked(block, top), X)
+
+    def _ranked(self, X: Any, top: int | None) -> Array:
+        if self._set_is_cut or self.target_.one_class:
+            return decoding.rank(self._scores(X), top)
+        answer = self._answer(X)
+        return decoding.rank(answer.scores, top, answer.members)
+
+    def _row_blocks(self, X: Any) -> Iterator[Any]:
+        """X in pieces whose scores fit into memory; X itself where it is small."""
+        at_once = _SCORES_AT_ONCE // max(self.n_labels_, 1)
+        if X.shape[0] <= at_once:
+            yield X
+        else:
+            yield from (X[piece] for piece in blocks(X.shape[0], at_once))
+
+    def _stacked(self, answer: Callable[[Any], Array], X: Any) -> Array:
+        parts = [answer(block) for block in self._row_blocks(X)]
+        return parts[0] if len(parts) == 1 else np.vstack(parts)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Average precision of the ranking (accuracy after a class vector); larger is better."""
-        if self._one_class:
+        check_is_fitted(self)
+        if self.target_.one_class:
             return float(super().score(X, y, sample_weight))
         from labelrank.metrics import average_precision_loss
 
         scores = self.decision_function(X)
         return 1.0 - float(average_precision_loss(y, scores, sample_weight=sample_weight))
 
-    def _members(self, X: Any, scores: Array) -> Array:
-        """The predicted set, a boolean matrix: by default `scores > 0`, or the `threshold` named.
+    def _check(self) -> None:
+        if dataclasses.is_dataclass(self):
+            check_parameters(self)
+        self._check_combinations()
+        self._check_parameters()
 
-        An uncalibrated learner has a parameter `threshold`: a number (a fixed score),
-        or "cardinality" (as many labels as an instance had on average in training).
-        """
-        if self._calibrated:
-            return decoding.above(scores)
-        threshold = self.threshold
-        if threshold == "cardinality":
-            return decoding.first(scores, round(self.cardinality_))
-        return decoding.above(scores, float(threshold))
-
+    # Until every learner is converted.
     def _check_parameters(self) -> None:
-        """Refuse wrong parameters with an InputError; learners extend it."""
-        if not self._calibrated:
-            threshold = self.threshold
-            if threshold != "cardinality" and not isinstance(threshold, int | float):
-                raise InputError(f"got threshold={threshold!r}; use a number or 'cardinality'")
+        threshold = getattr(self, "threshold", 0.0)
+        if threshold != "cardinality" and not isinstance(threshold, int | float):
+            raise InputError(f"got threshold={threshold!r}; use a number or 'cardinality'")
+
+    @property
+    def _one_class(self) -> bool:
+        return self.target_.one_class
 
     def _check_X(self, X: Any, *, reset: bool, Y: Any = "no_validation") -> Any:
         if Y is None:
@@ -134,38 +214,6 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
             raise InputError(_one_sentence(str(error))) from error
         return sp.csr_array(X) if sp.issparse(X) else X
 
-    def _declare(self, Y: Any, classes: Any = None) -> None:
-        """Fix the labels and the form of the answers from the first Y seen."""
-        self._one_class = is_class_vector(Y)
-        self._sparse_output = sp.issparse(Y)
-        dtype = getattr(Y, "dtype", None)
-        is_integer = dtype is not None and np.dtype(dtype).kind in "iu"
-        self._output_dtype = np.dtype(dtype) if is_integer else np.dtype(np.int64)
-        if self._one_class:
-            check_classification_targets(np.asarray(Y))
-            self.classes_ = np.unique(np.asarray(Y if classes is None else classes))
-            if len(self.classes_) < 2:
-                raise InputError(
-                    f"got one class ({self.classes_[0]!r}) in y; give at least two classes, "
-                    "or a relevance matrix"
-                )
-        elif classes is not None:
-            self.classes_ = np.asarray(classes)
-        else:
-            names = getattr(Y, "columns", None)
-            self.classes_ = np.asarray(names) if names is not None else np.arange(_width(Y))
-        self.n_labels_ = len(self.classes_)
-
-    def _check_Y(self, Y: Any, n_rows: int) -> sp.csr_array:
-        if is_class_vector(Y):
-            Y = np.asarray(Y)
-            if not self._one_class:
-                raise InputError("got a class vector, but the learner was fitted on a matrix")
-            if len(Y) != n_rows:
-                raise InputError(f"X has {n_rows} rows but y has {len(Y)}; give one class a row")
-            return from_classes(Y, self.classes_)
-        return check_relevance(Y, n_rows=n_rows, n_labels=self.n_labels_)
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -177,53 +225,60 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
 class IncrementalRanker(LabelRanker):
     """A learner that also learns in pieces: any number of pieces equal one pass over the whole."""
 
+    def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
+        raise NotImplementedError
+
     def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
         """Learn from more instances, in the given order.
 
         `classes` declares the labels; it is needed at the first call if Y is a class vector,
         and may name further labels (after the known ones) at a later one.
         """
-        first = not hasattr(self, "classes_")
-        if first:
-            self._check_parameters()
-        X = self._check_X(X, reset=first, Y=Y)
-        if first:
-            self._declare(Y, classes)
-            self._n_seen, self.cardinality_ = 0, 0.0
-        elif classes is not None:
-            self._welcome(np.asarray(classes))
-        Y = self._check_Y(Y, X.shape[0])
-        total = self.cardinality_ * self._n_seen + cardinality(Y) * X.shape[0]
-        self._n_seen += X.shape[0]
-        self.cardinality_ = total / max(self._n_seen, 1)
-        self._learn_more(X, Y)
+        with unchanged_if_refused(self):
+            self._check()
+            first = not hasattr(self, "target_")
+            X = self._check_X(X, reset=first, Y=Y)
+            if first:
+                target, n_before = TargetInfo.of(Y, classes), 0
+                self.n_seen_, self.cardinality_ = 0, 0.0
+            else:
+                target = self.target_ if classes is None else self.target_.widened(classes)
+                n_before = self.n_labels_
+            Y = target.read(Y, X.shape[0])
+            self._check_values(X, Y)
+            self.target_ = target
+            if 0 < n_before < self.n_labels_:
+                self._widen(n_before)
+            total = self.cardinality_ * self.n_seen_ + cardinality(Y) * X.shape[0]
+            self.n_seen_ += X.shape[0]
+            self.cardinality_ = total / max(self.n_seen_, 1)
+            self._learn_more(X, Y)
         return self
 
     def _welcome(self, classes: Array) -> None:
-        """Take in labels declared after the first piece: known ones first, new ones behind."""
-        known = len(self.classes_)
-        if self._one_class:
-            classes = np.unique(classes)
-        if len(classes) < known or not np.array_equal(classes[:known], self.classes_):
-            raise InputError(
-                f"got classes {classes[:5].tolist()}..., but the first {known} must be those "
-                "already known, in the same order; put new labels behind them"
-            )
-        if len(classes) > known:
-            before = self.classes_
-            self.classes_, self.n_labels_ = classes, len(classes)
-            try:
-                self._widen(known)
-            except InputError:
-                self.classes_, self.n_labels_ = before, known
-                raise
+        """Take in labels declared after the first piece, before the piece that brings them."""
+        n_before = self.n_labels_
+        self.target_ = self.target_.widened(classes)
+        if self.n_labels_ > n_before:
+            self._widen(n_before)
 
     def _widen(self, n_before: int) -> None:
-        """Make room for labels `n_before ... n_labels_ - 1`; learners that can, override this."""
+        """Make room for labels `n_before ... n_labels_ - 1`, in new objects: it may be undone."""
         raise InputError(
             f"{type(self).__name__} cannot take new labels after its first piece; "
             "declare them all by `classes` at the first call"
         )
+
+
+@contextlib.contextmanager
+def unchanged_if_refused(learner: Any) -> Iterator[None]:
+    """Give the learner back the attributes it had if the block raises: all or nothing."""
+    before = dict(vars(learner))
+    try:
+        yield
+    except BaseException:
+        learner.__dict__ = before
+        raise
 
 
 def _one_sentence(message: str) -> str:
@@ -233,6 +288,93 @@ def _one_sentence(message: str) -> str:
     return " ".join(message.split())
 
 
-def _width(Y: Any) -> int:
-    shape: tuple[int, ...] = getattr(Y, "shape", ())
-    return int(shape[1]) if len(shape) == 2 else int(check_relevance(Y).shape[1])
+class Explanation(NamedTuple):
+    """Why `label` is ahead of (or behind) `over`; strongest contributions first.
+
+    `margin` is the sum of `contributions` and `constant` (an intercept, where the learner has one).
+    `over` is None where the label is measured against the threshold, or against all others.
+    """
+
+    label: Any
+    over: Any
+    margin: float
+    features: Int64
+    names: Array
+    contributions: Float64
+    constant: float = 0.0
+
+
+class Explained:
+    """Gives a learner `why`, by the weights of the labels asked for."""
+
+    def _label_weights(self, label: int) -> tuple[Array, float]:
+        """Weight vector and constant of the score of a label, before the threshold is taken off."""
+        raise NotImplementedError
+
+    def _threshold_weights(self) -> tuple[Any, float]:
+        """The same of the threshold; 0 where the learner has none."""
+        return 0.0, 0.0
+
+    def _reason(self, label: int, over: int | None) -> tuple[Array, float]:
+        """Weight vector and constant of the margin of `label` over another, or the threshold."""
+        weights, constant = self._label_weights(label)
+        below, shift = self._threshold_weights() if over is None else self._label_weights(over)
+        return weights - below, constant - shift
+
+    def why(self, x: Any, label: Any, over: Any = None) -> Explanation:
+        """The features that decided for or against a label, exactly: they sum to its margin.
+
+        Parameters
+        ----------
+        x : one instance, a vector or a matrix of one row
+        label : int or str
+            Column of Y, or its name in `classes_`.
+        over : int, str or None
+            The label it is compared with; None compares with the threshold label, or, where there
+            is none, gives the score itself.
+
+        Returns
+        -------
+        Explanation
+        """
+        check_is_fitted(self)
+        row = self._one_row(x)
+        a = self._label(label)
+        b = None if over is None else self._label(over)
+        weights, constant = self._reason(a, b)
+        addends = row.data.astype(np.float64) * np.asarray(weights, np.float64)[row.indices]
+        order = np.argsort(-np.abs(addends), kind="stable")
+        features = row.indices[order].astype(np.int64)
+        names = self._feature_names()[features]
+        margin = math.fsum([*addends, constant])
+        return Explanation(
+            self._name(a), self._name(b), margin, features, names, addends[order], constant
+        )
+
+    def _one_row(self, x: Any) -> sp.csr_array:
+        if not sp.issparse(x) and not hasattr(x, "columns"):
+            x = np.atleast_2d(np.asarray(x))
+        row = sp.csr_array(self._check_X(x, reset=False))  # type: ignore[attr-defined]
+        if row.shape[0] != 1:
+            raise InputError(f"got {row.shape[0]} instances; give one, a reason is for one only")
+        return row
+
+    def _label(self, label: Any) -> int:
+        names = self.classes_.tolist()  # type: ignore[attr-defined]
+        if isinstance(label, str):
+            if label not in names:
+                raise InputError(f"got label {label!r}, which is none of the {len(names)} known")
+            return int(names.index(label))
+        if not 0 <= label < len(names):
+            raise InputError(f"got label {label!r}; give a column of Y, 0 to {len(names) - 1}")
+        return int(label)
+
+    def _name(self, label: int | None) -> Any:
+        return None if label is None else self.classes_.tolist()[label]  # type: ignore[attr-defined]
+
+    def _feature_names(self) -> Array:
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            return np.asarray(names, object)
+        n_features = self.n_features_in_  # type: ignore[attr-defined]
+        return np.array([f"x{j}" for j in range(n_features)], object)

@@ -16,16 +16,13 @@ from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
+from labelrank._types import Array
+from labelrank.declared import check_at_least, check_choice
 from labelrank.errors import InputError
 from labelrank.kernels import boosting as kernels
 from labelrank.learners.base import LabelRanker
-from labelrank.learners.memory import aligned_zeros, require
-from labelrank.learners.parameters import check_at_least, check_choice
-from labelrank.learners.progress import track
-from labelrank.learners.threads import row_chunks, run_jobs
+from labelrank.resources import aligned_zeros, require, row_chunks, run_jobs, track
 from labelrank.rows import Rows, as_rows
-
-Array = npt.NDArray[Any]
 
 WEAK = {"real": kernels.REAL, "discrete": kernels.DISCRETE, "abstaining": kernels.ABSTAINING}
 STUMPS = ("auto", "presence", "threshold")
@@ -261,7 +258,7 @@ class AdaBoostMH(LabelRanker):
     def _answers(self, sides: Array) -> Array:
         """c (2, K) from the shares of weight (side, sign, K) that fell to each side."""
         positive, negative = sides[:, 0], sides[:, 1]
-        epsilon = self.smoothing or 1.0 / (self._n_seen * self.n_labels_)
+        epsilon = self.smoothing or 1.0 / (self.n_seen_ * self.n_labels_)
         if self.weak == "discrete":
             lead = np.sign(positive - negative)
             edge = np.abs(positive - negative).sum()

@@ -8,17 +8,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 import zstandard
 from sklearn.utils import Tags
 
+from labelrank._types import Array
+from labelrank.declared import check_at_least, check_choice
 from labelrank.errors import InputError
 from labelrank.learners.base import IncrementalRanker
-from labelrank.learners.parameters import check_at_least, check_choice
-from labelrank.learners.threads import run_jobs
+from labelrank.resources import run_jobs
 
-Array = npt.NDArray[Any]
 Primed = Callable[[bytes], int]
 
 _SEPARATOR = b"\n"

@@ -8,18 +8,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from labelrank._types import Array
+from labelrank.declared import check_at_least, check_choice
 from labelrank.errors import InputError
 from labelrank.learners.base import LabelRanker
-from labelrank.learners.parameters import check_at_least, check_choice
-from labelrank.learners.threads import run_jobs
-
-Array = npt.NDArray[Any]
+from labelrank.resources import run_jobs
 
 _MOST_LEVELS = 100
 
@@ -134,7 +132,7 @@ class GradedClassifier(LabelRanker):
         return sp.csr_array(sp.hstack(targets, format="csr")), constant
 
     def _fit_problems(self, X: Any, targets: sp.csr_array) -> Any:
-        from labelrank.learners.chains import IndependentClassifiers
+        from labelrank.learners.chains.greedy import IndependentClassifiers
 
         base = IndependentClassifiers() if self.estimator is None else self.estimator
         if isinstance(base, LabelRanker):
@@ -155,7 +153,7 @@ class GradedClassifier(LabelRanker):
         """The median grade of each label, 0 for irrelevant; sparse if Y was."""
         level = (self.predict_levels_proba(X) > 0.5).sum(axis=1)
         grades = self.grades_[level]
-        return sp.csr_array(grades) if self._sparse_output else grades
+        return sp.csr_array(grades) if self.target_.sparse else grades
 
     def _reached(self, X: Any) -> Array:
         chances = np.tile(self._constant, (X.shape[0], 1, 1))

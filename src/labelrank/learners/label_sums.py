@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from labelrank.declared import array, stored
 from labelrank.errors import InputError
 from labelrank.kernels.sums import add_rows
 from labelrank.rows import Rows, as_rows
@@ -13,6 +14,16 @@ from labelrank.rows import Rows, as_rows
 Array = npt.NDArray[np.float64]
 
 
+@stored(
+    "LabelSums",
+    1,
+    relevant=array("f8", "K", "d"),
+    n_relevant=array("f8", "K"),
+    unknown=array("f8", "K or 0", "d"),
+    n_unknown=array("f8", "K"),
+    total=array("f8", 1, "d"),
+    n_total=array("f8", 1),
+)
 class LabelSums(NamedTuple):
     """Sums (K × d) and numbers (K,) of the documents that have a label, and of all.
 

@@ -11,13 +11,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from labelrank.declared import check_at_least, check_choice
 from labelrank.errors import InputError
 from labelrank.kernels.linear import MMP, SEPARATE
-from labelrank.learners import linear
-from labelrank.learners.base import IncrementalRanker
-from labelrank.learners.parameters import check_at_least, check_choice
-from labelrank.learners.progress import track
-from labelrank.learners.why import Explained
+from labelrank.learners import label_weights
+from labelrank.learners.base import Explained, IncrementalRanker
+from labelrank.resources import track
 from labelrank.rows import Rows, as_rows
 
 STEPS = ("perceptron", "pa")
@@ -41,7 +40,7 @@ class LinearPerceptron(Explained, IncrementalRanker):
     random_state: Any
     verbose: int
 
-    def _rule(self) -> linear.Rule:
+    def _rule(self) -> label_weights.Rule:
         raise NotImplementedError
 
     def _check_parameters(self) -> None:
@@ -72,9 +71,9 @@ class LinearPerceptron(Explained, IncrementalRanker):
 
     def _start(self, n_features: int) -> None:
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._W = linear.empty_weights(n_features, self.n_labels_, together=self._together)
+        self._W = label_weights.empty_weights(n_features, self.n_labels_, together=self._together)
         if self.init == "random":
-            linear.fill_random(self._W, 0, self.n_labels_, self._seed)
+            label_weights.fill_random(self._W, 0, self.n_labels_, self._seed)
         blocks, _, lanes = self._W.shape
         kept = n_features if self.averaging else 0
         self._U: npt.NDArray[np.floating] = np.zeros((blocks, kept, lanes))
@@ -82,14 +81,14 @@ class LinearPerceptron(Explained, IncrementalRanker):
         self.n_operations_ = {"train": 0, "predict": 0}
 
     def _widen(self, n_before: int) -> None:
-        self._W = linear.widened(self._W, self.n_labels_, together=self._together)
-        self._U = linear.widened(self._U, self.n_labels_, together=self._together)
+        self._W = label_weights.widened(self._W, self.n_labels_, together=self._together)
+        self._U = label_weights.widened(self._U, self.n_labels_, together=self._together)
         if self.init == "random":
-            linear.fill_random(self._W, n_before, self.n_labels_, self._seed)
+            label_weights.fill_random(self._W, n_before, self.n_labels_, self._seed)
 
     def forecast(self, X: Any, Y: Any) -> Any:
         """Memory and time that `fit(X, Y)` will take (a `forecast.Cost`)."""
-        from labelrank.learners.forecast import linear_cost
+        from labelrank.learners.pairwise.forecast import linear_cost
 
         values = X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1]
         return linear_cost(
@@ -97,7 +96,7 @@ class LinearPerceptron(Explained, IncrementalRanker):
         )
 
     def _pass(self, X: Rows, Y: Rows, order: npt.NDArray[np.int64]) -> None:
-        moved = linear.learn_pass(
+        moved = label_weights.learn_pass(
             X, Y, order, self._W, self._U, self._clock, self._rule(), self.n_jobs
         )
         self._clock += len(order)
@@ -106,20 +105,27 @@ class LinearPerceptron(Explained, IncrementalRanker):
     def _scores(self, X: Any) -> npt.NDArray[Any]:
         X = as_rows(X)
         self.n_operations_["predict"] += X.n_rows * self.n_labels_
-        scores = linear.scores(X, self._W, self.n_labels_, self.n_jobs)
+        scores = label_weights.scores(X, self._W, self.n_labels_, self.n_jobs)
         if self.averaging and self._clock:
-            late = linear.scores(X, self._U, self.n_labels_, self.n_jobs)
+            late = label_weights.scores(X, self._U, self.n_labels_, self.n_jobs)
             scores -= (late / self._clock).astype(scores.dtype)
         return scores
 
     @property
     def coef_(self) -> npt.NDArray[Any]:
         """Weights (K × d), averaged if asked for: `decision_function` is X times their rows."""
-        weights = linear.by_label(self._W, self.n_labels_)
+        weights = label_weights.by_label(self._W, self.n_labels_)
         if self.averaging and self._clock:
-            late = linear.by_label(self._U, self.n_labels_) / self._clock
+            late = label_weights.by_label(self._U, self.n_labels_) / self._clock
             weights = (weights - late).astype(weights.dtype)
         return weights
+
+    def _label_weights(self, label: int) -> tuple[npt.NDArray[Any], float]:
+        weights = label_weights.of_label(self._W, label)
+        if self.averaging and self._clock:
+            late = label_weights.of_label(self._U, label) / self._clock
+            weights = (weights - late).astype(weights.dtype)
+        return weights, 0.0
 
 
 class BinaryRelevancePerceptron(LinearPerceptron):
@@ -190,8 +196,8 @@ class BinaryRelevancePerceptron(LinearPerceptron):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _rule(self) -> linear.Rule:
-        return linear.Rule(
+    def _rule(self) -> label_weights.Rule:
+        return label_weights.Rule(
             rule=SEPARATE,
             step=STEPS.index(self.step),
             margin=self.margin or 0.0,
@@ -271,8 +277,8 @@ class MulticlassMultilabelPerceptron(LinearPerceptron):
         check_choice("loss", self.loss, LOSSES)
         check_choice("penalty", self.penalty, PENALTIES)
 
-    def _rule(self) -> linear.Rule:
-        return linear.Rule(
+    def _rule(self) -> label_weights.Rule:
+        return label_weights.Rule(
             rule=MMP,
             step=STEPS.index(self.step),
             margin=self.margin or 0.0,

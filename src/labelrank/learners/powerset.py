@@ -4,7 +4,6 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import softmax
 from sklearn.base import clone
@@ -12,11 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank import decoding
+from labelrank._types import Array
+from labelrank.declared import check_at_least, check_choice
 from labelrank.errors import InputError
-from labelrank.learners.base import LabelRanker
-from labelrank.learners.parameters import check_at_least, check_choice
-
-Array = npt.NDArray[Any]
+from labelrank.learners.base import Answer, LabelRanker
 
 
 class LabelPowerset(LabelRanker):
@@ -79,6 +77,7 @@ class LabelPowerset(LabelRanker):
         return self.decode == "labels"
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("decode", self.decode, ("set", "labels"))
         check_at_least("prune", self.prune, 0)
         check_at_least("n_subsets", self.n_subsets, 0)
@@ -144,11 +143,14 @@ class LabelPowerset(LabelRanker):
     def _scores(self, X: Any) -> Array:
         return self._probabilities(X) @ self.sets_.toarray() - 0.5
 
-    def _members(self, X: Any, scores: Array) -> Array:
-        if self.decode == "labels":
-            return decoding.above(scores)
-        best = self._probabilities(X).argmax(axis=1)
-        return self.sets_[best].toarray() > 0
+    def _answer(self, X: Any) -> Answer:
+        chances = self._probabilities(X)
+        scores = chances @ self.sets_.toarray() - 0.5
+        if self.decode == "labels" or self.target_.one_class:
+            members = decoding.above(scores)
+        else:
+            members = self.sets_[chances.argmax(axis=1)].toarray() > 0
+        return Answer(scores, members)
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each label (n × K): that of the sets that hold it."""

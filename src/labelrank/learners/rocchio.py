@@ -1,20 +1,21 @@
 """Rocchio's prototypes: each label the mean of its documents, away from the mean of the others."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from labelrank._types import Array
+from labelrank.declared import choice, cut, flag, nested, number, stored
 from labelrank.errors import InputError
 from labelrank.learners.base import IncrementalRanker
-from labelrank.learners.inverted_index import scaled_to_unit
 from labelrank.learners.label_sums import LabelSums
-from labelrank.learners.parameters import check_at_least, check_choice
-
-Array = npt.NDArray[Any]
+from labelrank.rows import scaled_to_unit
 
 
+@stored("Rocchio", 1, sums=nested("LabelSums", attribute="_sums"))
+@dataclass(kw_only=True, eq=False, repr=False)
 class Rocchio(IncrementalRanker):
     """Rank labels by how near a document is to their prototypes (lecture 003).
 
@@ -48,59 +49,34 @@ class Rocchio(IncrementalRanker):
     [[0, 1], [1, 0]]
     """
 
+    alpha: float = number(1.0, least=0)
+    beta: float = number(1.0, least=0)
+    gamma: float = number(0.25, least=0)
+    queries: Any = None
+    metric: str = choice("cosine", "euclidean")
+    normalize: bool = flag(True)
+    threshold: Any = cut()
+
     _calibrated = False
-    _prototypes: Array | None
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        gamma: float = 0.25,
-        queries: Any = None,
-        metric: str = "cosine",
-        normalize: bool = True,
-        threshold: Any = "cardinality",
-    ) -> None:
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.queries = queries
-        self.metric = metric
-        self.normalize = normalize
-        self.threshold = threshold
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("metric", self.metric, ("cosine", "euclidean"))
-        for name in ("alpha", "beta", "gamma"):
-            check_at_least(name, getattr(self, name), 0.0)
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
         self._learn_more(X, Y)
-        self._prototypes = self._made()
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        if not hasattr(self, "_sums"):
-            self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
-        self._sums = self._sums.add(self._documents(X), Y)
-        self._prototypes = None
+        sums = getattr(self, "_sums", None) or LabelSums.empty(Y.shape[1], X.shape[1])
+        self._sums = sums.add(self._documents(X), Y)
+        self.prototypes_ = self._made()
 
     def _widen(self, n_before: int) -> None:
         self._sums = self._sums.widened(self.n_labels_)
-        self._prototypes = None
+
+    def after_loading(self) -> None:
+        self.prototypes_ = self._made()
 
     def _documents(self, X: Any) -> sp.csr_array:
         X = sp.csr_array(X, dtype=np.float64, copy=True)
         return scaled_to_unit(X) if self.normalize else X
-
-    @property
-    def prototypes_(self) -> Array:
-        """One vector a label (K × d)."""
-        if self._prototypes is None:
-            self._prototypes = self._made()
-        return self._prototypes
 
     def _made(self) -> Array:
         made = self.beta * _mean(self._sums.relevant, self._sums.n_relevant)
@@ -110,7 +86,7 @@ class Rocchio(IncrementalRanker):
             if np.shape(self.queries) != made.shape:
                 raise InputError(
                     f"got queries of shape {np.shape(self.queries)}; give {made.shape}, "
-                    "one row a label, one column a feature"
+                    "one row per label, one column per feature"
                 )
             made += self.alpha * self._documents(self.queries).toarray()
         return made

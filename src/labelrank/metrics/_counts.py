@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.metrics._inputs import Array, check_same_shape, spans
+from labelrank.metrics._inputs import check_same_shape, spans
 from labelrank.relevance import check_relevance
 
 _ROWS_AT_ONCE = 1 << 14

@@ -5,13 +5,11 @@ from typing import Any
 
 import joblib
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.relevance import check_relevance
-
-Array = npt.NDArray[Any]
 
 # Fewer entries than this are done before a second thread would have started.
 _WORTH_THREADS = 1 << 19

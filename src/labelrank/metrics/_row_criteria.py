@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.kernels import ranking as kernels
-from labelrank.metrics._inputs import Array, answer, check_pair, in_threads, refuse_nan, spans
+from labelrank.metrics._inputs import answer, check_pair, in_threads, refuse_nan, spans
 from labelrank.rows import as_rows
 
 _TIES = {"worst": kernels.WORST, "random": kernels.RANDOM}

@@ -4,8 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.metrics._inputs import Array, spans
+from labelrank.metrics._inputs import spans
 from labelrank.metrics.curves import Problem, _coordinates, check_problem
 
 _ROWS_AT_ONCE = 1 << 12

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.kernels.ranking import weight_not_below, weighted_wins
 from labelrank.metrics._inputs import (
-    Array,
     check_pair,
     check_weights,
     in_threads,

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from labelrank._types import Array
 from labelrank.kernels import ranking as kernels
 from labelrank.metrics import curves, sets
 from labelrank.metrics._counts import Counts, check_sets
-from labelrank.metrics._inputs import Array, check_weights, mean
+from labelrank.metrics._inputs import check_weights, mean
 from labelrank.metrics._row_criteria import row_criteria
 from labelrank.metrics.ratios import averaged_ratio, check_zero_division
 

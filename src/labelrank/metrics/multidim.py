@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.metrics._inputs import Array, answer, check_same_shape
+from labelrank.metrics._inputs import answer, check_same_shape
 
 
 def _agreement(Y: Any, predicted: Any) -> tuple[Array, Array]:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from labelrank._types import Array
 from labelrank.kernels import ranking as kernels
-from labelrank.metrics._inputs import Array, answer
+from labelrank.metrics._inputs import answer
 from labelrank.metrics._row_criteria import criterion
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.metrics._counts import Counts, check_sets, divide
-from labelrank.metrics._inputs import Array, check_weights
+from labelrank.metrics._inputs import check_weights
 
 _AVERAGES = ("example", "micro", "macro", None)
 

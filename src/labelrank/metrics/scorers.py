@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import sklearn.metrics
 
+from labelrank._types import Array
 from labelrank.errors import MissingError
 from labelrank.metrics import curves, head, pro, ranking, ratios, sets
-from labelrank.metrics._inputs import Array
 
 
 @dataclass(frozen=True)

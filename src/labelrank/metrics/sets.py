@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from labelrank._types import Array
 from labelrank.metrics._counts import Counts, check_sets, divide
-from labelrank.metrics._inputs import Array, answer, check_weights
+from labelrank.metrics._inputs import answer, check_weights
 
 
 def contingency_tables(Y: Any, predicted: Any, *, sample_weight: Any = None) -> Array:

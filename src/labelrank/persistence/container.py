@@ -20,14 +20,12 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 
+from labelrank._types import Array
 from labelrank.atomic import atomic_write
 from labelrank.errors import ModelFileError
 from labelrank.persistence.strict_json import parse
-
-Array = npt.NDArray[Any]
 
 MAX_HEADER_BYTES = 2**25
 MAX_TENSORS = 2**19

@@ -10,16 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from labelrank._types import Array
 from labelrank.errors import ModelFileError
 from labelrank.persistence import trees
 from labelrank.persistence.allowlist import class_of
 from labelrank.persistence.container import TYPES
 from labelrank.persistence.encode import BIT_GENERATORS, MAX_DEPTH, SPARSE, Node
-
-Array = npt.NDArray[Any]
 
 _DTYPES: dict[str, np.dtype[Any]] = {dtype.name: dtype for dtype in TYPES.values()}
 _PLAIN_TYPES = {"int": int, "float": float, "bool": bool, "str": str}

@@ -8,15 +8,14 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from labelrank._types import Array
 from labelrank.errors import ModelFileError
 from labelrank.persistence import trees
 from labelrank.persistence.allowlist import name_of
 from labelrank.persistence.container import TYPES
 
-Array = npt.NDArray[Any]
 Node = Any
 
 MAX_DEPTH = 60

@@ -5,12 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from labelrank import decoding
+from labelrank._types import Array
 from labelrank.errors import LabelrankError
-
-Array = npt.NDArray[Any]
 
 _BEYOND_THE_CUT, _MOST_SHOWN = 5, 25
 _EXPLAINED, _WORDS = 3, 7

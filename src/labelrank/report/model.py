@@ -4,16 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from labelrank import metrics
+from labelrank._types import Array
 from labelrank.evaluation.usage import PeakMemory, timed
-from labelrank.learners.thresholds import ThresholdedRanker
+from labelrank.learners.thresholded import ThresholdedRanker
 from labelrank.relevance import cardinality
 from labelrank.report.documents import examples as examples_of
 from labelrank.report.results import LearningCurve, Results, gather
-
-Array = npt.NDArray[Any]
 
 
 class Answers(NamedTuple):

@@ -6,16 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from labelrank import decoding, metrics
+from labelrank._types import Array
 from labelrank.metrics.calibration import Reliability
 from labelrank.metrics.cuts import PrecisionRecall
 from labelrank.relevance import check_relevance
 from labelrank.report.documents import Document
-
-Array = npt.NDArray[Any]
 
 CURVES = 12
 _PAIRS, _MAP = 20, 12

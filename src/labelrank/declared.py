@@ -1,0 +1,231 @@
+"""What a class declares once: its parameters with their constraints, and its stored parts.
+
+A learner names each parameter in one line, with its default and what it accepts:
+
+    @dataclass(kw_only=True, eq=False, repr=False)
+    class Rocchio(IncrementalRanker):
+        alpha: float = number(1.0, least=0)
+        metric: str = choice("cosine", "euclidean")
+
+The dataclass stores every value unchanged, as scikit-learn asks; a parameter that the class
+checks itself has a plain default. `check_parameters` compares the values with what was declared,
+when the learner is fitted.
+
+`stored` says what a model file keeps of a class: a name that never changes, a version, and the
+parts, each with what compiled code will assume about it:
+
+    @stored("Rocchio", 1, sums=nested("LabelSums"))
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from labelrank.errors import InputError
+
+T = TypeVar("T", bound=type)
+
+_CHECK = "labelrank_check"
+
+
+def number(
+    default: Any,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    whole: bool = False,
+    or_none: bool = False,
+) -> Any:
+    """A parameter that is a finite number: at least `least`, above `above`, at most `most`."""
+
+    def fits(value: Any) -> bool:
+        if value is None:
+            return or_none
+        kinds = (int, np.integer) if whole else (int, float, np.number)
+        if isinstance(value, bool | np.bool_) or not isinstance(value, kinds):
+            return False
+        return bool(
+            math.isfinite(value)
+            and (least is None or value >= least)
+            and (above is None or value > above)
+            and (most is None or value <= most)
+        )
+
+    bounds = [("at least", least), ("above", above), ("at most", most)]
+    words = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
+    wanted = f"give a {'whole ' if whole else ''}number{_of(words)}{' or None' if or_none else ''}"
+    return _checked(default, fits, wanted)
+
+
+def _of(words: str) -> str:
+    return f" {'of ' if words.startswith('at') else ''}{words}" if words else ""
+
+
+def choice(default: Any, *others: Any) -> Any:
+    """A parameter that is one of these values."""
+    choices = (default, *others)
+
+    def fits(value: Any) -> bool:
+        return any(value is option or (type(value) is type(option) and value == option)
+                   for option in choices)  # fmt: skip
+
+    return _checked(default, fits, f"use one of {', '.join(map(repr, choices))}")
+
+
+def flag(default: bool) -> Any:
+    """A parameter that is True or False."""
+    return _checked(default, lambda value: isinstance(value, bool | np.bool_), "use True or False")
+
+
+def threads() -> Any:
+    """`n_jobs`: a whole number of threads but 0, or None."""
+
+    def fits(value: Any) -> bool:
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return value is None or (whole and value != 0)
+
+    return _checked(None, fits, "give a whole number of threads, -1 for all cores, or None for 1")
+
+
+def seed() -> Any:
+    """`random_state`: a whole number from 0 to 2**32 - 1, a RandomState, or None."""
+
+    def fits(value: Any) -> bool:
+        if value is None or isinstance(value, np.random.RandomState):
+            return True
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return whole and 0 <= value < 2**32
+
+    wanted = "give a whole number from 0 to 4294967295, a numpy RandomState, or None"
+    return _checked(None, fits, wanted)
+
+
+def cut() -> Any:
+    """`threshold` of a ranker without one of its own: a number, or "cardinality"."""
+
+    def fits(value: Any) -> bool:
+        is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        return value == "cardinality" if isinstance(value, str) else is_number
+
+    return _checked("cardinality", fits, "use a number or 'cardinality'")
+
+
+def _checked(default: Any, fits: Callable[[Any], bool], wanted: str) -> Any:
+    return field(default=default, metadata={_CHECK: (fits, wanted)})
+
+
+def check_parameters(learner: Any) -> None:
+    """Raise InputError for the first parameter that is not what was declared."""
+    for declared in dataclasses.fields(learner):
+        if _CHECK not in declared.metadata:
+            continue
+        fits, wanted = declared.metadata[_CHECK]
+        value = getattr(learner, declared.name)
+        if not fits(value):
+            raise InputError(f"got {declared.name}={value!r}; {wanted}")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of what a class stores: the attribute that holds it, and what it must be.
+
+    `kind` is "array", "sparse", "value", "nested" or "any". The sides of `shape` are numbers, or
+    names: the same name is the same length throughout a model ("K" labels, "d" features).
+    """
+
+    kind: str
+    attribute: str | None = None
+    optional: bool = False
+    volatile: bool = False
+    dtypes: tuple[str, ...] = ()
+    shape: tuple[int | str, ...] | None = None
+    below: int | str | None = None
+    points_into: str | None = None
+    types: tuple[type, ...] = ()
+    least: float | None = None
+    classes: tuple[str, ...] = ()
+    many: bool = False
+
+
+def array(
+    dtypes: str,
+    *shape: int | str,
+    below: int | str | None = None,
+    points_into: str | None = None,
+    **more: Any,
+) -> Part:
+    """An array of one of the dtypes ("f4 f8") and this shape; a side may be "K or 0".
+
+    `below`: every value is an index from 0 to that number or length less 1. `points_into`: row
+    pointers from 0, never falling, to the length of that part.
+    """
+    kinds = tuple(dtypes.split())
+    return Part("array", dtypes=kinds, shape=shape, below=below, points_into=points_into, **more)
+
+
+def sparse(*shape: int | str, **more: Any) -> Part:
+    """A sparse matrix of scipy; its pointers and indices are always checked."""
+    return Part("sparse", shape=shape, **more)
+
+
+def value(*types: type, least: float | None = None, **more: Any) -> Part:
+    """A plain value of one of these types, numbers at least `least`."""
+    return Part("value", types=types, least=least, **more)
+
+
+def nested(*classes: str, many: bool = False, **more: Any) -> Part:
+    """An object stored under one of these names (none: any estimator), or a list of such."""
+    return Part("nested", classes=classes, many=many, **more)
+
+
+def anything(**more: Any) -> Part:
+    """What has no fixed form, such as label names; code that reads it must not trust it."""
+    return Part("any", **more)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """How a class is stored: `name` and the names of the parts never change."""
+
+    name: str
+    version: int
+    parts: Mapping[str, Part]
+
+
+def stored(name: str, version: int = 1, **parts: Part) -> Callable[[T], T]:
+    """Declare how model files keep a class; parts of its base classes are kept too.
+
+    A class may have a method `after_loading(self)`: it builds what is derived from the parts, and
+    raises ValueError where parts that are sound one by one do not fit together.
+    """
+
+    def declare(cls: T) -> T:
+        inherited = getattr(cls, "_stored_parts", {})
+        cls._stored_parts = {**inherited, **parts}  # type: ignore[attr-defined]
+        cls._stored = Stored(name, version, cls._stored_parts)  # type: ignore[attr-defined]
+        return cls
+
+    return declare
+
+
+def how_stored(cls: type) -> Stored | None:
+    """The declaration of exactly this class, not of a base class."""
+    return vars(cls).get("_stored")
+
+
+# Until every learner is converted.
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Refuse a parameter that is not one of the choices."""
+    if value not in choices:
+        raise InputError(f"got {name}={value!r}; use one of {', '.join(map(repr, choices))}")
+
+
+def check_at_least(name: str, value: Any, least: float) -> None:
+    """Refuse a parameter that is not a number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or value < least:
+        raise InputError(f"got {name}={value!r}; give a number of at least {least:g}")

@@ -1,0 +1,1 @@
+"""The learner that chooses among learners by held-out quality."""

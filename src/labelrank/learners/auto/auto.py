@@ -1,0 +1,158 @@
+"""The learner and the cut that suit the data, found within a time budget."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+
+from labelrank.errors import InputError
+from labelrank.learners.auto.candidates import candidates
+from labelrank.learners.auto.race import HELD, Goal, Race, fitted, rarity
+from labelrank.learners.auto.weighting import Weighting, weightings
+from labelrank.learners.base import LabelRanker
+from labelrank.learners.margins.machine import check_above_zero
+from labelrank.resources import track
+
+
+def _explains(self: "AutoRanker") -> bool:
+    return hasattr(self.estimator_, "why")
+
+
+class AutoRanker(LabelRanker):
+    """Tries learners on held-out instances, and fits the best, with the best cut, on all.
+
+    A race: every candidate learns from some of the instances and is judged by others; the best go
+    on with more of them. The first candidate tries several weights of the features (if sparse and
+    not negative: counts, TF-IDF), the others go by those that served it best. A trial that would
+    not end within `budget`, judged by those before it, is not begun. With time enough the result
+    depends on `random_state` alone.
+
+    Parameters
+    ----------
+    criterion : str, default "micro_f1"
+        What to be good at: a criterion of sets (micro_f1, macro_f1, example_f1, example_jaccard,
+        subset_accuracy, hamming_loss), for which the cut is tuned, or any of rankings and scores
+        (ranking_loss, precision_at_1, average_precision, pro_loss, micro_auc, ...), with a cut
+        tuned for micro-F1 (for PRO loss the learner's own threshold).
+    budget : float, default 60.0
+        Seconds for the race and the last fit. At least one candidate is fitted, however long it
+        takes.
+    candidates : dict of str to LabelRanker, or None
+        Other learners to try, in this order, on the features as given; by default those known to
+        be good for the criterion.
+    n_jobs : int or None
+        Trials run at the same time, and threads of the last fit; never changes a trial's result.
+    random_state : int, RandomState or None
+        Which instances are held out, and the seeds of the candidates.
+    verbose : int, default 0
+        Above 0: a bar with the trials.
+
+    Attributes
+    ----------
+    estimator_ : LabelRanker
+        The best candidate, fitted on all instances.
+    best_ : str
+        Its name.
+    weighting_ : Weighting
+        What is done to the features first.
+    threshold_ : ndarray (K,)
+        Where its scores are cut; `decision_function` is relative to it. For a criterion of sets
+        the cut may be lower for rare labels (a tilt), elsewhere it is one for all.
+    trials_ : list of dict
+        What was tried: name, weighting, n_instances, score (the criterion on the held-out
+        instances), cut (of all for criteria of sets, else of the best alone), tilt, seconds; a
+        candidate there was no time for has None for the last four.
+
+    Examples
+    --------
+    >>> from labelrank import AutoRanker, TextVectorizer, datasets
+    >>> data = datasets.load("debtags-sample").train
+    >>> X = TextVectorizer().fit_transform(data.texts[:600])
+    >>> learner = AutoRanker("precision_at_1", random_state=0).fit(X, data.Y[:600])
+    >>> learner.best_ in {trial["name"] for trial in learner.trials_}
+    True
+    """
+
+    def __init__(
+        self,
+        criterion: str = "micro_f1",
+        *,
+        budget: float = 60.0,
+        candidates: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.criterion = criterion
+        self.budget = budget
+        self.candidates = candidates
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_above_zero("budget", self.budget)
+        Goal.of(self.criterion)
+        if self.candidates is not None and not self.candidates:
+            raise InputError("got no candidates; name at least one learner, or give None")
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        random = check_random_state(self.random_state)
+        learners = self._learners(X, Y, int(random.randint(2**31 - 1)))
+        ways = weightings(X) if self.candidates is None else {"as given": Weighting()}
+        goal = Goal.of(self.criterion)
+        race = Race(X, Y, goal, learners, ways, budget=float(self.budget), random=random,
+                    n_jobs=self.n_jobs)  # fmt: skip
+        if X.shape[0] >= 2 * HELD:
+            for _ in track(race.run(), "racing", self.verbose):
+                pass
+        best = race.best()
+        self.best_ = best.name if best else next(iter(learners))
+        self.weighting_ = ways[best.weighting if best else "as given"]
+        cut = best.cut if best else None
+        self.threshold_ = np.full(self.n_labels_, cut or 0.0)
+        if best and best.tilt and not self._one_class:
+            self.threshold_ -= best.tilt * rarity(Y)
+        self.trials_ = _told(race, goal)
+        self.estimator_ = fitted(learners[self.best_], self.weighting_(X), Y)
+
+    def _learners(self, X: Any, Y: sp.csr_array, seed: int) -> dict[str, Any]:
+        kind = Goal.of(self.criterion).kind
+        chosen = candidates(kind, X, Y) if self.candidates is None else self.candidates
+        return {name: _shared(learner, seed, self.n_jobs) for name, learner in chosen.items()}
+
+    def _scores(self, X: Any) -> npt.NDArray[Any]:
+        scores = self.estimator_.decision_function(self.weighting_(X))
+        return scores - self.threshold_.astype(scores.dtype)
+
+    @available_if(_explains)  # type: ignore[untyped-decorator]
+    def why(self, x: Any, label: Any, over: Any = None) -> Any:
+        """The reasons of the chosen learner; they and the cuts sum to the score."""
+        row = self._check_X(x if sp.issparse(x) else np.atleast_2d(x), reset=False)
+        found = self.estimator_.why(self.weighting_(row), label, over=over)
+        cut = self.threshold_[label] - (0.0 if over is None else self.threshold_[over])
+        return found._replace(margin=found.margin - cut, constant=found.constant - cut)
+
+
+def _shared(learner: Any, seed: int, n_jobs: int | None) -> Any:
+    known, shared = learner.get_params(deep=False), {"random_state": seed, "n_jobs": n_jobs}
+    unset = {key: shared[key] for key in shared if known.get(key, 0) is None}
+    return clone(learner).set_params(**unset)
+
+
+def _told(race: Race, goal: Goal) -> list[dict[str, Any]]:
+    """The trials as plain values, in their order, then what there was no time for."""
+    ran = [
+        {"name": trial.name, "weighting": trial.weighting, "n_instances": trial.n_instances,
+         "score": goal.scorer.sign * trial.value, "cut": trial.cut, "tilt": trial.tilt,
+         "seconds": trial.seconds}
+        for trial in race.trials
+    ]  # fmt: skip
+    none = dict.fromkeys(("score", "cut", "tilt", "seconds"))
+    keys = ("name", "weighting", "n_instances")
+    return ran + [dict(zip(keys, one, strict=True)) | none for one in race.skipped]

@@ -1,0 +1,269 @@
+"""A race of learners on held-out data: all of them on few instances, the best on ever more.
+
+Successive halving (Karnin et al. 2013; Jamieson & Talwalkar 2016) with a clock: a trial begins only
+if, by what trials have taken so far, it and the final fit of the best will end within the budget.
+"""
+
+import contextlib
+import time
+import warnings
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+
+from labelrank._types import Array
+from labelrank.errors import InputError
+from labelrank.learners.auto.candidates import for_share
+from labelrank.learners.auto.weighting import Weighting
+from labelrank.learners.thresholded import best_threshold
+from labelrank.metrics.scorers import CriterionScorer, get_scorer
+from labelrank.resources import run_jobs
+
+# What cuts the ranking best for a criterion of sets.
+CUTS = {
+    "micro_f1": "f1_micro",
+    "macro_f1": "f1_macro",
+    "example_f1": "f1_example",
+    "example_jaccard": "jaccard",
+    "subset_accuracy": "subset_accuracy",
+    "hamming_loss": "hamming",
+    "neg_hamming_loss": "hamming",
+}
+# How far the cut falls for a label ten times as rare; the held-out instances choose.
+TILTS = (0.0, 0.1)
+HELD = 5
+MOST_HELD = 8_000_000
+ENOUGH = 900
+LEAST = 3000
+KEPT = 2
+WARMING = 50
+# A round with nearly as many instances as the next tells nothing else.
+ALIKE = 0.9
+
+
+class Trial(NamedTuple):
+    """One learner fitted on some instances, judged by others; `value` is larger for the better.
+
+    Criteria of sets are judged at the best `cut` (and `tilt`); for others only the best trial gets
+    one, in the end.
+    """
+
+    name: str
+    weighting: str
+    n_instances: int
+    value: float
+    cut: float | None
+    tilt: float
+    seconds: float
+
+
+class Goal(NamedTuple):
+    """A criterion, and how the ranking is cut for it."""
+
+    name: str
+    scorer: CriterionScorer
+    cut: str | None
+
+    @classmethod
+    def of(cls, criterion: str) -> "Goal":
+        """The goal of that name, or an InputError with the names there are."""
+        scorer = get_scorer(criterion)
+        if not isinstance(scorer, CriterionScorer) or (
+            scorer.on == "sets" and criterion not in CUTS
+        ):
+            raise InputError(
+                f"got criterion={criterion!r}, for which no cut can be tuned; use one of "
+                f"{', '.join(CUTS)}, or a criterion of rankings such as 'ranking_loss'"
+            )
+        is_pro = criterion.endswith("pro_loss")
+        return cls(criterion, scorer, None if is_pro else CUTS.get(criterion, "f1_micro"))
+
+    @property
+    def kind(self) -> str:
+        """What the criterion looks at: sets, the top of the ranking, or the whole order."""
+        if self.scorer.on == "sets":
+            return "sets"
+        is_top = "_at_" in self.name or self.name.endswith("one_error")
+        return "top" if is_top else "order"
+
+    def judge(
+        self, Y: sp.csr_array, scores: Array, rarity: Array
+    ) -> tuple[float, float | None, float]:
+        """How good the scores are (larger is better), where sets are cut best, with what tilt."""
+        if self.scorer.on != "sets":
+            return self._value(Y, scores), None, 0.0
+        found = []
+        for tilt in TILTS:
+            tilted = scores + (tilt * rarity).astype(scores.dtype)
+            cut = float(best_threshold(Y, tilted, str(self.cut)))
+            found.append((self._value(Y, sp.csr_array(tilted > cut)), cut, tilt))
+        return max(found, key=lambda one: one[0])
+
+    def cut_of(self, Y: sp.csr_array, scores: Array) -> float:
+        """Where the ranking is cut, though the criterion does not ask for it."""
+        return 0.0 if self.cut is None else float(best_threshold(Y, scores, self.cut))
+
+    def _value(self, Y: sp.csr_array, given: Any) -> float:
+        return self.scorer.sign * float(self.scorer.criterion(Y, given, **self.scorer.options))
+
+
+def rarity(Y: sp.csr_array) -> Array:
+    """Of each label, how many powers of ten fewer instances have it than there are."""
+    counts = np.bincount(Y.indices[Y.data > 0], minlength=Y.shape[1])
+    return np.log10((Y.shape[0] + 1.0) / (counts + 1.0))
+
+
+class Race:
+    """Learners on the same parts of the data; `trials` are those run, `skipped` those not begun.
+
+    `learners` and `ways` (of weighting the features) have names; the first learner tries all ways,
+    the others go by the best of them. Trials run side by side, `n_jobs` at a time.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        Y: sp.csr_array,
+        goal: Goal,
+        learners: dict[str, BaseEstimator],
+        ways: dict[str, Weighting],
+        *,
+        budget: float,
+        random: Any,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.parts = _parts(X.shape[0], Y.shape[1], random)
+        self.judges = np.concatenate([held for held, _ in self.parts])
+        self.rarity = rarity(Y)
+        self.X, self.Y, self.goal, self.budget = X, Y, goal, budget
+        self.learners, self.ways, self.n_jobs = learners, ways, n_jobs
+        self.began = time.perf_counter()
+        self.trials: list[Trial] = []
+        self.skipped: list[tuple[str, str, int]] = []
+        self.warmed: set[type] = set()
+        self._best_scores: Array = np.empty((0, 0))
+
+    @property
+    def sizes(self) -> list[int]:
+        """Instances of each round; whole orders are told apart on fewer than tops and sets are."""
+        whole = len(self.parts[0][1])
+        wanted = (max(LEAST, whole // 8), whole)
+        if self.goal.kind == "order":
+            wanted = (max(LEAST // 2, whole // 16), max(2 * LEAST, whole // 4))
+        first, last = (min(whole, part) for part in wanted)
+        return [last] if first > ALIKE * last else [first, last]
+
+    def run(self) -> Iterator[str]:
+        """Race, yielding the name of each learner before its trial."""
+        yield from self._rounds()
+        best = self.best()
+        if best is not None and best.cut is None:
+            cut = self.goal.cut_of(self.Y[self.judges], self._best_scores)
+            self.trials[self.trials.index(best)] = best._replace(cut=cut)
+
+    def _rounds(self) -> Iterator[str]:
+        least, *larger = self.sizes
+        first, *others = self.learners
+        yield from self._round([(first, way) for way in self.ways], least)
+        best = self.best()
+        if best is None:
+            return
+        yield from self._round([(name, best.weighting) for name in others], least)
+        for size in larger:
+            best_so_far = self.at(least)[:KEPT]
+            yield from self._round([(one.name, one.weighting) for one in best_so_far], size)
+
+    def at(self, size: int) -> list[Trial]:
+        """Trials with so many instances, best first."""
+        ran = [trial for trial in self.trials if trial.n_instances == size]
+        return sorted(ran, key=lambda trial: -trial.value)
+
+    def best(self) -> Trial | None:
+        """The best of the largest round that has a trial."""
+        ran = [self.at(size) for size in self.sizes]
+        return next((found[0] for found in reversed(ran) if found), None)
+
+    def _round(self, entered: list[tuple[str, str]], size: int) -> Iterator[str]:
+        """Trials of (learner, weighting); those there is no time for are skipped."""
+        width = effective_n_jobs(self.n_jobs)
+        for start in range(0, len(entered), width):
+            jobs = []
+            for name, way in entered[start : start + width]:
+                if self._has_time(name, size):
+                    yield name
+                    self._warm(self.learners[name])
+                    jobs.append(partial(self._try, name, way, size))
+                else:
+                    self.skipped.append((name, way, size))
+            for trial, scores in run_jobs(jobs, self.n_jobs):
+                self.trials.append(trial)
+                if self.best() is trial:
+                    self._best_scores = scores
+
+    def _try(self, name: str, way: str, size: int) -> tuple[Trial, Array]:
+        learner = for_share(self.learners[name], size / self.X.shape[0])
+        start = time.perf_counter()
+        asked = (self._scores(learner, self.ways[way], held, rest[:size])
+                 for held, rest in self.parts)  # fmt: skip
+        scores = np.vstack(list(asked))
+        judged = self.goal.judge(self.Y[self.judges], scores, self.rarity)
+        return Trial(name, way, size, *judged, time.perf_counter() - start), scores
+
+    def _scores(self, learner: BaseEstimator, way: Weighting, held: Array, rest: Array) -> Array:
+        rows = np.sort(rest)
+        model = fitted(learner, way(self.X[rows]), self.Y[rows])
+        found: Array = model.decision_function(way(self.X[held]))
+        return found
+
+    def _warm(self, learner: BaseEstimator) -> None:
+        """Let a kind of learner load or compile its kernels, so that no trial is timed with that.
+
+        It may refuse so few instances; the trial then says why, if it does, too.
+        """
+        if type(learner) not in self.warmed:
+            self.warmed.add(type(learner))
+            rows = np.sort(self.parts[0][1][:WARMING])
+            with contextlib.suppress(ValueError):
+                fitted(learner, self.X[rows], self.Y[rows])
+
+    def _has_time(self, name: str, size: int) -> bool:
+        """Whether the trial and a fit of the best thereafter should end in time."""
+        if not self.trials:
+            return True
+        after = max(self._expected(name, self.X.shape[0]), self._refit())
+        spent = time.perf_counter() - self.began
+        return spent + len(self.parts) * self._expected(name, size) + after <= self.budget
+
+    def _refit(self) -> float:
+        best = self.best()
+        return 0.0 if best is None else self._expected(best.name, self.X.shape[0])
+
+    def _expected(self, name: str, size: int) -> float:
+        """Seconds of a fit, as the instances: by its own last trial, else by the slowest."""
+        own = [trial for trial in self.trials if trial.name == name][-1:]
+        rates = [trial.seconds / trial.n_instances for trial in own or self.trials]
+        return max(rates) * size / len(self.parts)
+
+
+def _parts(n: int, n_labels: int, random: Any) -> list[tuple[Array, Array]]:
+    """Held-out instances and the others, in an order that is random: one part of the data, or,
+    where that would be few to judge by, several.
+    """
+    order = random.permutation(n)
+    n_held = max(1, min(n // HELD, max(LEAST // 4, MOST_HELD // max(n_labels, 1))))
+    n_parts = min(n // n_held, HELD, -(-ENOUGH // n_held))
+    parts = np.split(order[: n_parts * n_held], n_parts)
+    return [(np.sort(held), order[~np.isin(order, held)]) for held in parts]
+
+
+def fitted(learner: BaseEstimator, X: Any, Y: sp.csr_array) -> Any:
+    """A fitted copy; that it stops before it has converged is meant."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return clone(learner).fit(X, Y)

@@ -1,0 +1,209 @@
+"""Naive Bayes for all labels in one sparse product (lecture 003; McCallum & Nigam 1998)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit, log_softmax, softmax
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from labelrank._types import Array
+from labelrank.declared import check_at_least, check_choice
+from labelrank.errors import InputError
+from labelrank.learners.base import IncrementalRanker
+from labelrank.learners.label_sums import LabelSums
+
+EVENT_MODELS = ("multinomial", "bernoulli", "multinomial_length")
+# A label without documents, or a probability of 0, is as unlikely as this.
+_LEAST = 1e-10
+
+
+class Model(NamedTuple):
+    """Log likelihood, or its difference to that without the label: X @ `weights` + `offset`.
+
+    `length` and `other_length` are the length models with and without the label, empty if unused.
+    """
+
+    weights: Array
+    offset: Array
+    length: Array
+    other_length: Array
+
+
+class NaiveBayesRanker(IncrementalRanker):
+    """Rank labels by their posterior probability under the naive assumption.
+
+    A document counts for each of its labels. All labels are learned in one pass, and scored by one
+    product of sparse documents with dense log probabilities.
+
+    Parameters
+    ----------
+    event_model : {"multinomial", "bernoulli", "multinomial_length"}
+        A document is drawn word by word from the bag of its label; or each word of the vocabulary
+        is in it or not; or words are drawn after its length was (log-normal, of each label). Counts
+        need not be whole: TF-IDF weights will do.
+    alpha : float, default 1.0
+        Added to every count (1 is Laplace's correction).
+    scores : {"posterior", "log_odds"}
+        "posterior": log p(label | document) among all labels, one model a label; a ranking without
+        threshold of its own. "log_odds": the label against all other documents, a second model for
+        these; calibrated at 0, one binary naive Bayes a label.
+    fit_prior : bool, default True
+        Weigh labels by how often they occur.
+    threshold : float or "cardinality"
+        How `predict` cuts posteriors: as many labels as an instance had on average, or at a log
+        probability. Log odds are cut at 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelrank import NaiveBayesRanker
+    >>> counts = np.array([[3, 0, 1], [2, 0, 0], [0, 2, 2], [0, 4, 0]])
+    >>> learner = NaiveBayesRanker().fit(counts, [[1, 0], [1, 0], [0, 1], [0, 1]])
+    >>> learner.rank([[1, 0, 1], [0, 1, 1]]).tolist()
+    [[0, 1], [1, 0]]
+    """
+
+    _model: Model | None
+
+    def __init__(
+        self,
+        event_model: str = "multinomial",
+        *,
+        alpha: float = 1.0,
+        scores: str = "posterior",
+        fit_prior: bool = True,
+        threshold: Any = "cardinality",
+    ) -> None:
+        self.event_model = event_model
+        self.alpha = alpha
+        self.scores = scores
+        self.fit_prior = fit_prior
+        self.threshold = threshold
+
+    @property
+    def _calibrated(self) -> bool:  # type: ignore[override]
+        return self.scores == "log_odds"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("event_model", self.event_model, EVENT_MODELS)
+        check_choice("scores", self.scores, ("posterior", "log_odds"))
+        check_at_least("alpha", self.alpha, 0.0)
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        self._start(X, Y)
+        self._learn_more(X, Y)
+        self._model = self._made()
+
+    def _start(self, X: Any, Y: sp.csr_array) -> None:
+        self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
+        self._lengths = LabelSums.empty(Y.shape[1], 2)
+
+    def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
+        if not hasattr(self, "_sums"):
+            self._start(X, Y)
+        X = self._counts(X)
+        self._sums = self._sums.add(X, Y)
+        if self.event_model == "multinomial_length":
+            log_length = np.log1p(X.sum(axis=1))
+            self._lengths = self._lengths.add(np.column_stack([log_length, log_length**2]), Y)
+        self._model = None
+
+    def _widen(self, n_before: int) -> None:
+        self._sums = self._sums.widened(self.n_labels_)
+        self._lengths = self._lengths.widened(self.n_labels_)
+        self._model = None
+
+    def _counts(self, X: Any) -> sp.csr_array:
+        X = sp.csr_array(X, dtype=np.float64, copy=True)
+        if X.nnz and X.data.min() < 0:
+            raise InputError(
+                "Negative values in data passed to NaiveBayesRanker, which counts words; "
+                "give counts, TF-IDF weights or 0/1"
+            )
+        if self.event_model == "bernoulli":
+            X.data = np.float64(X.data > 0)
+            X.eliminate_zeros()
+        return X
+
+    def _made(self) -> Model:
+        """The model of each label; with log odds, less that of its absence."""
+        sums, n_draws = self._sums, self._n_draws()
+        weights, offset = self._log_weights(sums.relevant, sums.n_relevant, n_draws)
+        length = other = np.zeros((3, 0))
+        if self.scores == "log_odds":
+            without, n_without = sums.irrelevant()
+            other_weights, other_offset = self._log_weights(without, n_without, n_draws)
+            weights -= other_weights
+            offset -= other_offset
+        if self.event_model == "multinomial_length":
+            length = self._length_model(self._lengths.relevant, sums.n_relevant)
+            if self.scores == "log_odds":
+                other = self._length_model(*self._lengths.irrelevant())
+        return Model(np.ascontiguousarray(weights.T), offset, length, other)
+
+    def _n_draws(self) -> Array:
+        """Documents among which a label is drawn: all labels' together, or those that know it."""
+        sums = self._sums
+        if self.scores == "posterior":
+            return np.broadcast_to(sums.n_relevant.sum(), sums.n_relevant.shape)
+        return sums.n_total - sums.n_unknown
+
+    def _log_weights(self, sums: Array, n: Array, n_draws: Array) -> tuple[Array, Array]:
+        """Weights (K × d) and offsets (K,) of the log likelihood and prior."""
+        alpha = max(self.alpha, _LEAST)
+        counts = np.maximum(sums, 0.0)  # a difference of sums may fall below 0 by rounding
+        counts += alpha
+        prior = _log(n) - _log(n_draws) if self.fit_prior else np.zeros(len(n))
+        if self.event_model == "bernoulli":
+            absent = np.log((n + 2 * alpha)[:, None] - counts)
+            offset = prior + (absent - np.log(n + 2 * alpha)[:, None]).sum(axis=1)
+            return np.log(counts) - absent, offset
+        totals = np.log(counts.sum(axis=1))[:, None]
+        weights = np.log(counts, out=counts)
+        weights -= totals
+        return weights, prior
+
+    def _length_model(self, lengths: Array, n: Array) -> Array:
+        """Mean, variance and its logarithm of log(1 + length), a label; shrunk to those of all."""
+        everything = self._lengths.total[0] / max(self._lengths.n_total[0], 1.0)
+        shrink = max(self.alpha, _LEAST)
+        mean, square = ((lengths + shrink * everything) / (n + shrink)[:, None]).T
+        variance = np.maximum(square - mean**2, 1e-4)
+        return np.array([mean, variance, np.log(variance)])
+
+    def _scores(self, X: Any) -> Array:
+        if self._model is None:
+            self._model = self._made()
+        found = _log_likelihood(self._counts(X), self._model)
+        return found if self.scores == "log_odds" else log_softmax(found, axis=1)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posterior probabilities (n × K): sum to 1, unless by the log odds of several labels."""
+        check_is_fitted(self)
+        scores = self._scores(self._check_X(X, reset=False))
+        if self.scores == "log_odds" and not self._one_class:
+            return expit(scores)
+        return softmax(scores, axis=1)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.classifier_tags.poor_score = True  # on data that are no counts
+        return tags
+
+
+def _log(counts: Array) -> Array:
+    return np.log(np.maximum(counts, _LEAST))
+
+
+def _log_likelihood(X: sp.csr_array, model: Model) -> Array:
+    found = np.asarray(X @ model.weights)
+    found += model.offset
+    for (mean, variance, log_variance), sign in ((model.length, -1), (model.other_length, 1)):
+        if len(mean):
+            log_length = np.log1p(X.sum(axis=1))[:, None]
+            found += sign * ((log_length - mean) ** 2 / (2 * variance) + log_variance / 2)
+    return found

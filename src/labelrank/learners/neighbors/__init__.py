@@ -1,0 +1,1 @@
+"""Nearest neighbours: ranked by vote, or by ML-kNN."""

@@ -1,0 +1,1 @@
+"""Preference learning machines: labels and instances in one embedding (Lauriola et al.)."""

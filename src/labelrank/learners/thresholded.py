@@ -1,0 +1,236 @@
+"""Where to cut a ranking: a threshold for any ranker, by a strategy that is named."""
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+
+from labelrank import decoding
+from labelrank.declared import check_choice
+from labelrank.errors import InputError
+from labelrank.kernels import cuts
+from labelrank.learners.base import Answer, IncrementalRanker
+
+# What is summed, and over which groups: (measure, axis of the group; None is one group of all).
+METRICS = {
+    "f1_micro": (cuts.F1, None),
+    "f1_macro": (cuts.F1, 1),
+    "f1_example": (cuts.F1, 0),
+    "jaccard": (cuts.JACCARD, 0),
+    "subset_accuracy": (cuts.EXACT, 0),
+    "hamming": (cuts.RIGHT, None),
+}
+
+
+def _learns_in_pieces(self: "ThresholdedRanker") -> bool:
+    return hasattr(self.estimator, "partial_fit")
+
+
+def _explains(self: "ThresholdedRanker") -> bool:
+    return hasattr(self.estimator, "why")
+
+
+class ThresholdedRanker(IncrementalRanker):
+    """A ranker with a cut-off.
+
+    Parameters
+    ----------
+    estimator : LabelRanker
+        Any learner with `decision_function`.
+    strategy : {"tuned", "cardinality", "fixed"}
+        "tuned": the threshold that is best for `metric` on scores predicted by cross-validation;
+        "cardinality": as many labels as an instance had on average; "fixed": `threshold`.
+    metric : {"f1_micro", "f1_macro", "f1_example", "jaccard", "subset_accuracy", "hamming"}
+        What "tuned" optimises (the exact optimum over all cuts).
+    threshold : float, default 0.0
+        The score at which "fixed" cuts.
+    per_label : bool, default False
+        Tune one threshold a label. The set is then no cut of the scores; the ranking puts it first.
+    floor : float, default 0.0
+        With `per_label`: where the best value found for a label is below this, the label is only
+        taken above the highest score seen (Yang 2001, SCutFBR.1). Rare labels whose instances
+        cannot be told apart would otherwise be given to everything.
+    cv : int, default 3
+        Folds of "tuned".
+    random_state : int, RandomState or None
+        Assignment to folds.
+
+    Attributes
+    ----------
+    estimator_ : the fitted ranker
+    threshold_ : float, or ndarray (K,) if per label
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelrank import MulticlassMultilabelPerceptron, ThresholdedRanker
+    >>> X = np.repeat(np.eye(3), 4, axis=0)
+    >>> Y = np.repeat([[1, 1, 0], [0, 1, 0], [0, 0, 1]], 4, axis=0)
+    >>> ranker = MulticlassMultilabelPerceptron(epochs=10, random_state=0)
+    >>> learner = ThresholdedRanker(ranker, random_state=0).fit(X, Y)
+    >>> learner.predict(np.eye(3))
+    array([[1, 1, 0],
+           [0, 1, 0],
+           [0, 0, 1]])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        strategy: str = "tuned",
+        metric: str = "f1_micro",
+        threshold: float = 0.0,
+        per_label: bool = False,
+        floor: float = 0.0,
+        cv: int = 3,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.strategy = strategy
+        self.metric = metric
+        self.threshold = threshold
+        self.per_label = per_label
+        self.floor = floor
+        self.cv = cv
+        self.random_state = random_state
+
+    @property
+    def _set_is_cut(self) -> bool:  # type: ignore[override]
+        return not self.per_label
+
+    def _check_parameters(self) -> None:
+        check_choice("strategy", self.strategy, ("tuned", "cardinality", "fixed"))
+        check_choice("metric", self.metric, tuple(METRICS))
+
+    def _check_X(self, X: Any, *, reset: bool, Y: Any = "no_validation") -> Any:
+        if get_tags(self.estimator).input_tags.string:
+            return self.estimator._check_X(X, reset=reset, Y=Y)
+        return super()._check_X(X, reset=reset, Y=Y)
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        self.threshold_: Any = float(self.threshold)
+        if self.strategy == "tuned":
+            self.threshold_ = self._tune(X, Y)
+        self.estimator_ = clone(self.estimator).fit(X, Y)
+
+    def _tune(self, X: Any, Y: sp.csr_array) -> Any:
+        if X.shape[0] < max(self.cv, 2):
+            raise InputError(
+                f"got {X.shape[0]} instance(s), too few to tune a threshold by {self.cv} folds; "
+                "use strategy='cardinality' or 'fixed'"
+            )
+        scores = np.empty(Y.shape)
+        for train, test in KFold(self.cv, shuffle=True, random_state=self.random_state).split(X):
+            scores[test] = clone(self.estimator).fit(X[train], Y[train]).decision_function(X[test])
+        return best_threshold(Y, scores, self.metric, per_label=self.per_label, floor=self.floor)
+
+    @available_if(_learns_in_pieces)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
+        """Teach the ranker more instances; the threshold stays.
+
+        Only `fit` tunes: without it, "tuned" cuts at the parameter `threshold`.
+        """
+        return super().partial_fit(X, Y, classes)
+
+    def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
+        if not hasattr(self, "estimator_"):
+            self.threshold_ = float(self.threshold)
+            self.estimator_ = clone(self.estimator)
+        self.estimator_.partial_fit(X, Y, classes=np.arange(self.n_labels_))
+
+    def _widen(self, n_before: int) -> None:
+        """The ranker inside is told of new labels with the piece that brings them."""
+        if np.ndim(self.threshold_):
+            super()._widen(n_before)
+
+    @available_if(_explains)  # type: ignore[untyped-decorator]
+    def why(self, x: Any, label: Any, over: Any = None) -> Any:
+        """The ranker's reasons; against the threshold, they and -threshold sum to the score."""
+        found = self.estimator_.why(x, label, over=over)
+        if over is not None or self.strategy == "cardinality" or self.per_label:
+            return found
+        return found._replace(
+            margin=found.margin - self.threshold_, constant=found.constant - self.threshold_
+        )
+
+    def _scores(self, X: Any) -> npt.NDArray[Any]:
+        scores = self.estimator_.decision_function(X)
+        if self.strategy == "cardinality" or self.per_label:
+            return scores
+        return scores - np.asarray(self.threshold_, scores.dtype)
+
+    def _answer(self, X: Any) -> Answer:
+        scores = self._scores(X)
+        if self.target_.one_class:
+            return Answer(scores, decoding.first(scores, 1))
+        if self.strategy == "cardinality":
+            return Answer(scores, decoding.first(scores, round(self.cardinality_)))
+        cut = self.threshold_ if self.per_label else 0.0
+        return Answer(scores, decoding.above(scores, cut))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def best_threshold(
+    Y: sp.csr_array,
+    scores: npt.NDArray[Any],
+    metric: str,
+    *,
+    per_label: bool = False,
+    floor: float = 0.0,
+) -> Any:
+    """The threshold (or one a label) at which `scores > threshold` is best for the metric.
+
+    >>> import scipy.sparse as sp
+    >>> float(best_threshold(sp.csr_array([[1, 0, 1]]), np.array([[3.0, 1.0, 2.0]]), "f1_micro"))
+    1.5
+    """
+    truth = Y.toarray()
+    if not per_label:
+        return _cut(truth, np.asarray(scores), metric)[0]
+    columns = (np.asarray(scores)[:, [k]] for k in range(Y.shape[1]))
+    cuts_of = [(*_cut(truth[:, [k]], c, metric), c.max()) for k, c in enumerate(columns)]
+    return np.array([high if best < floor else cut for cut, best, high in cuts_of], np.float64)
+
+
+def _cut(truth: npt.NDArray[Any], scores: npt.NDArray[Any], metric: str) -> tuple[float, float]:
+    measure, axis = METRICS[metric]
+    groups = np.zeros(1, np.int64) if axis is None else np.arange(truth.shape[axis])
+    group = np.broadcast_to(groups if axis != 0 else groups[:, None], truth.shape)
+    known = ~np.isnan(truth)
+    relevant = truth[known] > 0
+    group = group[known]
+    score = scores[known]
+    total = np.bincount(group[relevant], minlength=len(groups)).astype(np.int64)
+    if metric == "f1_micro":
+        kept = _contenders(score, relevant)
+        score, group, relevant = score[kept], group[kept], relevant[kept]
+    score, group = np.ascontiguousarray(score, np.float64), np.ascontiguousarray(group, np.int64)
+    order = np.argsort(-score, kind="stable")
+    threshold, best = cuts.best_cut(order, score, group, relevant, total, measure)
+    return float(threshold), float(best)
+
+
+def _contenders(score: npt.NDArray[Any], relevant: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The entries that matter to the best micro-F1, so that not all need be sorted.
+
+    With p entries taken and r relevant it is at most 2r / (p + r): once some cut reaches F, no
+    cut with more than r (2 / F - 1) entries is better.
+    """
+    n, r = score.size, int(relevant.sum())
+    everything = np.ones(n, bool)
+    if r == 0:
+        return everything
+    taken = score >= np.partition(score, n - r)[n - r]
+    reached = 2.0 * np.count_nonzero(relevant & taken) / (np.count_nonzero(taken) + r)
+    most = int(r * (2.0 / reached - 1.0)) + 2 if reached else n
+    return score >= np.partition(score, n - most)[n - most] if most < n else everything

@@ -1,0 +1,125 @@
+"""What a computation may take of the machine: memory, threads, and the reader's patience.
+
+Memory is asked for before it is taken, jobs run side by side on threads (kernels release the
+GIL), and anything long shows a bar on standard error where `verbose` asks for it.
+"""
+
+import contextlib
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sized
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import psutil
+from joblib import effective_n_jobs
+
+from labelrank.errors import InputError
+
+_LINE = 64
+T = TypeVar("T")
+
+
+def available_bytes() -> int:
+    """Free memory of the machine, or of the control group that limits this process."""
+    found = [psutil.virtual_memory().available]
+    with contextlib.suppress(OSError, ValueError):
+        group = Path("/sys/fs/cgroup")
+        limit = int((group / "memory.max").read_text())
+        found.append(limit - int((group / "memory.current").read_text()))
+    return min(found)
+
+
+def require(n_bytes: int, what: str, advice: str) -> None:
+    """Raise InputError if `n_bytes` exceeds free memory.
+
+    >>> require(100, "a hundred bytes", "free some")
+    """
+    there = available_bytes()
+    if n_bytes > there:
+        raise InputError(
+            f"{what} need {n_bytes / 2**30:.1f} GiB, but {there / 2**30:.1f} GiB are available; "
+            + advice
+        )
+
+
+def aligned_zeros(
+    shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32
+) -> npt.NDArray[np.floating]:
+    """Zeros that begin at a cache line, so that sixteen float32 are one line."""
+    size = int(np.prod(shape, dtype=np.int64))
+    kind = np.dtype(dtype)
+    room = np.zeros(size + _LINE // kind.itemsize, kind)
+    skip = -room.ctypes.data % _LINE // kind.itemsize
+    return room[skip : skip + size].reshape(shape)
+
+
+def run_jobs(jobs: Iterable[Callable[[], T]], n_jobs: int | None) -> list[T]:
+    """Results in the order of the jobs, whatever `n_jobs` (None: 1, -1: all cores)."""
+    jobs = list(jobs)
+    workers = min(effective_n_jobs(n_jobs), len(jobs))
+    if workers <= 1:
+        return [job() for job in jobs]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(lambda job: job(), jobs))
+
+
+def row_chunks(n_rows: int, n_jobs: int | None, least: int = 256) -> list[tuple[int, int]]:
+    """Spans of rows for `run_jobs`: about four per worker, none shorter than `least`."""
+    wanted = max(1, min(4 * effective_n_jobs(n_jobs), n_rows // least))
+    bounds = [n_rows * part // wanted for part in range(wanted + 1)]
+    return list(itertools.pairwise(bounds))
+
+
+def blocks(n_rows: int, at_once: int) -> Iterator[slice]:
+    """Consecutive slices of at most `at_once` rows (at least one).
+
+    >>> list(blocks(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    size = max(1, at_once)
+    for first in range(0, n_rows, size):
+        yield slice(first, min(first + size, n_rows))
+
+
+def track(items: Iterable[T], what: str, verbose: int, total: int | None = None) -> Iterator[T]:
+    """Yield the items, with a progress bar if `verbose` is above 0."""
+    if not verbose:
+        yield from items
+        return
+    if total is None and isinstance(items, Sized):
+        total = len(items)
+    with bar(what, verbose, total) as advance:
+        for item in items:
+            yield item
+            advance("")
+
+
+@contextlib.contextmanager
+def bar(what: str, verbose: int, total: int | None) -> Iterator[Callable[[str], Any]]:
+    """A function to call after each step, with a note to show beside the bar."""
+    if not verbose:
+        yield lambda note: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=False) as progress:
+        task = progress.add_task(what, total=total, note="")
+        yield lambda note: progress.update(task, advance=1, note=note)
+
+
+@contextlib.contextmanager
+def gap_bar(what: str, verbose: int, total: int) -> Iterator[Callable[[float], Any]]:
+    """As `bar`, for solvers: a function to call with the duality gap after each epoch."""
+    with bar(what, verbose, total) as advance:
+        yield lambda gap: advance(f"gap {gap:.2g}")
