@@ -1,8 +1,9 @@
 """Y to arcs: the five kinds of preference an instance states, and their weights.
 
-Every preference learner is a choice among these kinds, a weighting, a scorer and an update.
-An arc `a > b` of instance i is a row (i, better, worse); the threshold label Θ has the
-index K, one past the last label. NaN (unknown) labels state nothing.
+Every preference learner is a choice among these kinds, a weighting, a scorer and an update; its
+attribute `preferences` declares the first two. An arc `a > b` of instance i is a row
+(i, better, worse); the threshold label Θ has the index K, one past the last label. NaN (unknown)
+labels state nothing.
 
 - `RELEVANT_IRRELEVANT`: every relevant over every irrelevant label
 - `RELEVANT_THRESHOLD`: every relevant label over Θ
@@ -15,19 +16,22 @@ serves small problems, and is the reference the kernels are tested against.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from labelrank._types import Array, Float64, Int32, Int64
 from labelrank.errors import InputError
 from labelrank.relevance import check_relevance
 
 
 class Kind(Enum):
+    """A kind of preference; `GRADED` and `CHAIN` order the relevant labels themselves."""
+
     RELEVANT_IRRELEVANT = "relevant_irrelevant"
     RELEVANT_THRESHOLD = "relevant_threshold"
     THRESHOLD_IRRELEVANT = "threshold_irrelevant"
@@ -35,13 +39,39 @@ class Kind(Enum):
     CHAIN = "chain"
 
 
-class Arcs(NamedTuple):
-    """Preferences `better > worse` of the instances, grouped by instance, with weights."""
+@dataclass(frozen=True)
+class Preferences:
+    """The kinds of preference that a learner uses, and what they weigh in its loss.
 
-    instance: npt.NDArray[np.int64]
-    better: npt.NDArray[np.int32]
-    worse: npt.NDArray[np.int32]
-    weight: npt.NDArray[np.float64]
+    Parameters
+    ----------
+    weights : dict
+        A number for each kind that is used.
+    per : {"instance", "arc"}
+        "arc": every arc of a kind weighs its number. "instance": all arcs of a kind in an
+        instance share its number. They share equally, but for the chain: an arc between
+        neighbouring grades stands for all ordered pairs whose path it lies on, so it weighs the
+        part of such pairs, divided by the arcs between the same two grades. The weighted errors of
+        the chain are then an upper bound of the mean error over all ordered pairs.
+
+    Examples
+    --------
+    >>> Preferences.each(Kind.RELEVANT_IRRELEVANT).weights
+    {<Kind.RELEVANT_IRRELEVANT: 'relevant_irrelevant'>: 1.0}
+    """
+
+    weights: Mapping[Kind, float]
+    per: str = "instance"
+
+    @classmethod
+    def each(cls, *kinds: Kind) -> "Preferences":
+        """Every arc of these kinds weighs 1."""
+        return cls(dict.fromkeys(kinds, 1.0), "arc")
+
+    @classmethod
+    def shared(cls, *kinds: Kind, weight: float = 1.0) -> "Preferences":
+        """The arcs of each of these kinds weigh `weight` together, in every instance."""
+        return cls(dict.fromkeys(kinds, weight))
 
 
 PRO_LOSS_KINDS = (
@@ -50,22 +80,35 @@ PRO_LOSS_KINDS = (
     Kind.RELEVANT_THRESHOLD,
     Kind.THRESHOLD_IRRELEVANT,
 )
+PRO_LOSS = Preferences.shared(*PRO_LOSS_KINDS, weight=0.25)
 
 
-def arcs(Y: Any, kinds: tuple[Kind, ...], weighting: str = "one") -> Arcs:
-    """All preferences of the given kinds.
+class Arcs(NamedTuple):
+    """Preferences `better > worse` of the instances, grouped by instance, with weights."""
 
-    `weighting`: "one" (each arc 1), "mean" (1 / arcs of this kind in the instance) or
-    "pro_loss" (a quarter of "mean": summed errors are then the PRO loss).
+    instance: Int64
+    better: Int32
+    worse: Int32
+    weight: Float64
 
-    >>> found = arcs([[2, 0, 1]], (Kind.GRADED, Kind.RELEVANT_IRRELEVANT))
-    >>> list(zip(found.better.tolist(), found.worse.tolist()))
+
+def arcs(Y: Any, kinds: tuple[Kind, ...] | Preferences, weighting: str = "one") -> Arcs:
+    """All preferences of the given kinds, or those that a learner declares.
+
+    `weighting` of kinds: "one" (each arc 1), "mean" (the arcs of a kind in an instance share 1)
+    or "pro_loss" (they share a quarter: summed errors are then the PRO loss).
+
+    >>> listed = arcs([[2, 0, 1]], (Kind.GRADED, Kind.RELEVANT_IRRELEVANT))
+    >>> list(zip(listed.better.tolist(), listed.worse.tolist()))
     [(0, 2), (0, 1), (2, 1)]
+    >>> arcs([[2, 0, 1]], Preferences.shared(Kind.GRADED, Kind.RELEVANT_IRRELEVANT)).weight
+    array([1. , 0.5, 0.5])
     """
-    if weighting not in _SCALE:
-        raise InputError(f"got weighting={weighting!r}; use one of {sorted(_SCALE)}")
+    if weighting not in _DECLARED:
+        raise InputError(f"got weighting={weighting!r}; use one of {sorted(_DECLARED)}")
+    chosen = kinds if isinstance(kinds, Preferences) else _DECLARED[weighting](kinds)
     csr = check_relevance(Y)
-    parts = [part for i in range(csr.shape[0]) for part in _instance(csr, i, kinds, weighting)]
+    parts = [part for i in range(csr.shape[0]) for part in _instance(csr, i, chosen)]
     if not parts:
         none = np.empty(0, np.int32)
         return Arcs(none.astype(np.int64), none, none, none.astype(np.float64))
@@ -73,24 +116,38 @@ def arcs(Y: Any, kinds: tuple[Kind, ...], weighting: str = "one") -> Arcs:
     return Arcs(*columns)
 
 
-_SCALE = {"one": None, "mean": 1.0, "pro_loss": 0.25}
+_DECLARED = {
+    "one": lambda kinds: Preferences.each(*kinds),
+    "mean": lambda kinds: Preferences.shared(*kinds),
+    "pro_loss": lambda kinds: Preferences.shared(*kinds, weight=0.25),
+}
 
 
-def _instance(
-    Y: sp.csr_array, i: int, kinds: tuple[Kind, ...], weighting: str
-) -> Iterator[tuple[npt.NDArray[Any], ...]]:
-    row = np.zeros(Y.shape[1])
+def _instance(Y: sp.csr_array, i: int, chosen: Preferences) -> Iterator[tuple[Array, ...]]:
+    grades = np.zeros(Y.shape[1])
     span = slice(Y.indptr[i], Y.indptr[i + 1])
-    row[Y.indices[span]] = Y.data[span]
-    for kind in kinds:
-        pairs = np.array(list(pairs_of(row, kind)), dtype=np.int32).reshape(-1, 2)
-        scale = _SCALE[weighting]
-        weight = 1.0 if scale is None else scale / max(len(pairs), 1)
+    grades[Y.indices[span]] = Y.data[span]
+    for kind, weight in chosen.weights.items():
+        pairs = np.array(list(pairs_of(grades, kind)), dtype=np.int32).reshape(-1, 2)
         size = len(pairs)
-        yield np.full(size, i), pairs[:, 0], pairs[:, 1], np.full(size, weight)
+        share = np.ones(size) if chosen.per == "arc" else _shares(grades, kind, pairs)
+        yield np.full(size, i), pairs[:, 0], pairs[:, 1], weight * share
 
 
-def pairs_of(grades: npt.NDArray[np.float64], kind: Kind) -> Iterator[tuple[int, int]]:
+def _shares(grades: Float64, kind: Kind, pairs: Int32) -> Float64:
+    """What part of the weight of a kind each of its arcs in this instance gets."""
+    if kind is not Kind.CHAIN:
+        return np.full(len(pairs), 1.0 / max(len(pairs), 1))
+    relevant = grades[grades > 0]
+    ordered = (relevant[:, None] > relevant).sum()
+    return np.array([
+        (relevant >= grades[a]).sum() * (relevant <= grades[b]).sum()
+        / ((relevant == grades[a]).sum() * (relevant == grades[b]).sum()) / ordered
+        for a, b in pairs
+    ])  # fmt: skip
+
+
+def pairs_of(grades: Float64, kind: Kind) -> Iterator[tuple[int, int]]:
     """The pairs (better, worse) of one instance, by falling grade, then by label index."""
     threshold = len(grades)
     relevant = sorted(np.flatnonzero(grades > 0).tolist(), key=lambda k: (-grades[k], k))
@@ -107,14 +164,14 @@ def pairs_of(grades: npt.NDArray[np.float64], kind: Kind) -> Iterator[tuple[int,
         yield from _chain(relevant, grades)
 
 
-def _chain(relevant: list[int], grades: npt.NDArray[np.float64]) -> Iterator[tuple[int, int]]:
+def _chain(relevant: list[int], grades: Float64) -> Iterator[tuple[int, int]]:
     levels = sorted({grades[k] for k in relevant}, reverse=True)
     for upper, lower in itertools.pairwise(levels):
         below = [k for k in relevant if grades[k] == lower]
         yield from ((a, b) for a in relevant if grades[a] == upper for b in below)
 
 
-def count(Y: Any, kind: Kind) -> npt.NDArray[np.int64]:
+def count(Y: Any, kind: Kind) -> Int64:
     """Number of arcs of this kind in each instance, without listing them (GRADED, CHAIN excepted).
 
     >>> count([[2, 0, 1], [0, 0, 0]], Kind.RELEVANT_IRRELEVANT).tolist()
@@ -133,6 +190,6 @@ def count(Y: Any, kind: Kind) -> npt.NDArray[np.int64]:
     return np.bincount(arcs(csr, (kind,)).instance, minlength=csr.shape[0])
 
 
-def _row_sums(csr: sp.csr_array, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+def _row_sums(csr: sp.csr_array, chosen: Array) -> Int64:
     total = np.concatenate(([0], np.cumsum(chosen)))
     return total[csr.indptr[1:]] - total[csr.indptr[:-1]]
