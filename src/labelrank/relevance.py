@@ -10,7 +10,7 @@ NaN stored.
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelrank.declared import anything, stored, value
 from labelrank.errors import InputError
+from labelrank.rows import of_lengths
 
 _LISTS_HINT = "convert label lists with RelevanceBinarizer first"
 
@@ -93,6 +94,15 @@ def from_classes(y: Any, classes: npt.NDArray[Any]) -> sp.csr_array:
         raise InputError(f"got unknown classes {unseen[:5].tolist()}; declare them by `classes`")
     n = len(y)
     return sp.csr_array((np.ones(n), columns, np.arange(n + 1)), shape=(n, len(classes)))
+
+
+def from_grades(rows: Sequence[Mapping[int, float]], n_labels: int) -> sp.csr_array:
+    """Canonical CSR of rows that map label columns to grades."""
+    indices = [column for row in rows for column in row]
+    data = np.array([grade for row in rows for grade in row.values()], np.float64)
+    Y = of_lengths([len(row) for row in rows], indices, data, n_labels)
+    Y.sort_indices()
+    return Y
 
 
 def cardinality(Y: sp.csr_array) -> float:
@@ -253,21 +263,15 @@ class RelevanceBinarizer(TransformerMixin, BaseEstimator):
         """Relevance matrix of the lists."""
         check_is_fitted(self)
         column = {label: k for k, label in enumerate(self.classes_.tolist())}
-        indptr, indices = [0], []
-        data: list[int] = []
+        rows: list[dict[int, float]] = []
         ignored: dict[Any, None] = {}
         for labels in _lists(lists):
             known = [column[label] for label in dict.fromkeys(labels) if label in column]
             ignored.update((label, None) for label in labels if label not in column)
-            indices.extend(known)
-            data.extend(range(len(known), 0, -1) if self.ordered else [1] * len(known))
-            indptr.append(len(indices))
+            grades = range(len(known), 0, -1) if self.ordered else [1.0] * len(known)
+            rows.append(dict(zip(known, grades)))
         self._report(list(ignored))
-        shape = (len(indptr) - 1, len(column))
-        Y = sp.csr_array(
-            (np.array(data, np.float64), np.array(indices, np.int64), indptr), shape=shape
-        )
-        Y.sort_indices()
+        Y = from_grades(rows, len(column))
         return Y if self.sparse_output else Y.toarray()
 
     def inverse_transform(self, Y: Any) -> list[list[Any]]:

@@ -55,6 +55,18 @@ def as_rows(matrix: Any, dtype: npt.DTypeLike = np.float32) -> Rows:
     )
 
 
+def of_lengths(lengths: Any, indices: Any, data: Any, n_columns: int) -> sp.csr_array:
+    """CSR whose row i has the next `lengths[i]` of the indices and data.
+
+    >>> of_lengths([1, 0, 2], [1, 0, 1], [5, 6, 7], 2).toarray().tolist()
+    [[0, 5], [0, 0], [6, 7]]
+    """
+    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    kind = np.int32 if max(indptr[-1], n_columns) <= _INT32_MAX else np.int64
+    parts = (np.asarray(data), np.asarray(indices, kind), indptr.astype(kind))
+    return sp.csr_array(parts, shape=(len(indptr) - 1, n_columns))
+
+
 def with_constant(X: Rows) -> Rows:
     """The rows with one more feature that is always 1: its weight is the intercept."""
     ends = X.indptr[1:]

@@ -17,28 +17,10 @@ from labelrank.errors import FormatError
 _CELLS_AT_ONCE = 2_000_000
 _PAIR = re.compile(rf"\s*(\d+)\s+(?:({_QUOTED})\s*|([^,\s'\"][^,]*))(?:,|$)", re.DOTALL)
 _DATE_LETTERS = {
-    "yyyy": "%Y",
-    "yy": "%y",
-    "MM": "%m",
-    "M": "%m",
-    "dd": "%d",
-    "d": "%d",
-    "HH": "%H",
-    "H": "%H",
-    "mm": "%M",
-    "m": "%M",
-    "ss": "%S",
-    "s": "%S",
-    "SSS": "%f",
-    "S": "%f",
-    "a": "%p",
-    "hh": "%I",
-    "h": "%I",
-    "EEE": "%a",
-    "MMM": "%b",
-    "Z": "%z",
-    "%": "%%",
-}
+    "yyyy": "%Y", "yy": "%y", "MMM": "%b", "MM": "%m", "M": "%m", "dd": "%d", "d": "%d",
+    "EEE": "%a", "HH": "%H", "H": "%H", "hh": "%I", "h": "%I", "a": "%p", "mm": "%M", "m": "%M",
+    "ss": "%S", "s": "%S", "SSS": "%f", "S": "%f", "Z": "%z", "%": "%%",
+}  # fmt: skip
 
 
 class Rows:

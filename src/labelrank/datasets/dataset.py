@@ -56,6 +56,10 @@ class Dataset:
         found = {part: getattr(self, part) for part in PARTS}
         return {part: dataset for part, dataset in found.items() if dataset is not None}
 
+    def names_of_features(self) -> list[str]:
+        """The feature names, or x0, x1, ... where there are none."""
+        return self.feature_names or [f"x{k}" for k in range(self.n_features or 0)]
+
     def subset(self, rows: npt.ArrayLike, name: str | None = None) -> Dataset:
         """The chosen instances (indices or a boolean mask), without a split of their own."""
         chosen = np.asarray(rows)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from labelrank.datasets import libsvm
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.opening import Source, open_to_write
-from labelrank.datasets.pairs import csr
+from labelrank.datasets.pairs import csr, given_names, refuse_cut, sizes_in
 from labelrank.errors import FormatError
 
 
@@ -24,18 +24,13 @@ def read(
     label_names : names of the k label columns; "0", "1", ... if None
     """
     lines = source.lines(encoding)
-    n, d, k = _header(lines, source)
-    names = [str(label) for label in range(k)] if label_names is None else list(label_names)
-    if len(names) != k:
-        raise FormatError(f"{source.name}: got {len(names)} label names for {k} labels")
+    words = lines[0].split() if lines else []
+    n, d, k = sizes_in(words, "instances features labels", source)
+    names = given_names(label_names, k, source)
     rows = lines[1:]
     while rows and not rows[-1].strip() and len(rows) > n:
         rows.pop()
-    if len(rows) != n:
-        raise FormatError(
-            f"{source.name}: the first line says {n} instances, but {len(rows)} follow; "
-            "the file is cut short or damaged"
-        )
+    refuse_cut(n, len(rows), source)
     numbers = list(range(2, n + 2))
     Y = libsvm.labels(rows, numbers, source, k)
     indptr, indices, data = libsvm.features(rows, numbers, source)
@@ -44,20 +39,6 @@ def read(
             f"{source.name}: got feature index {indices.max()}, but line 1 says {d} features"
         )
     return Dataset(source.stem, csr((indptr, indices, data), d), Y, label_names=names)
-
-
-def _header(lines: list[str], source: Source) -> tuple[int, int, int]:
-    words = lines[0].split() if lines else []
-    if len(words) != 3 or not all(word.isascii() and word.isdigit() for word in words):
-        raise FormatError(f"{source.name}, line 1: 'instances features labels' is wanted")
-    if max(map(len, words)) > 18:
-        raise FormatError(f"{source.name}, line 1: got a number of more than 18 digits")
-    n, d, k = map(int, words)
-    for what, got in (("rows", n), ("features", d), ("labels", k)):
-        source.limits.check(what, got, source.name)
-    if k < 1:
-        raise FormatError(f"{source.name}, line 1: got 0 labels; at least one is wanted")
-    return n, d, k
 
 
 def write(dataset: Dataset, path: str | os.PathLike[str], format: str = "extreme") -> None:

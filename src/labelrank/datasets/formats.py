@@ -8,66 +8,49 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.limits import Limits
 from labelrank.datasets.opening import COMPRESSED, Source
 from labelrank.errors import FormatError, InputError, MissingError
 
-FORMATS = {
-    "mulan": "Mulan: ARFF whose labels are named by an XML file beside it",
-    "meka": "MEKA: ARFF with '-C n' in the relation name (n first, -n last attributes)",
-    "arff": "ARFF, labels by XML, '-C', or n_labels=...",
-    "libsvm": "multi-label LIBSVM text: 'l1,l2 index:value ...'",
-    "extreme": "extreme classification text: 'n d k' header, then as LIBSVM from index 0",
-    "reuters": "Reuters-21578 SGML: a folder, a tar archive or one .sgm file",
-    "jsonl": "JSON lines with text and labels (list, or label to grade)",
-    "csv": "comma-separated with text and labels columns, or features and label columns",
-    "tsv": "tab-separated, as csv",
-    "parquet": "Parquet, columns as csv",
-    "text": "plain text, one document a line, no labels",
-    "npz": "numpy archive of X, Y and names",
-    "mat": "MATLAB 5 with features and labels (label distributions)",
-    "rankings": "label ranking CSV: 'n,d,q', then d features and q ranks",
-}
-_MODULES = {
-    "mulan": "mulan",
-    "meka": "meka",
-    "arff": "mulan",
-    "libsvm": "libsvm",
-    "extreme": "extreme",
-    "reuters": "reuters",
-    "jsonl": "records",
-    "csv": "records",
-    "tsv": "records",
-    "parquet": "records",
-    "text": "records",
-    "npz": "npz",
-    "mat": "mat",
-    "rankings": "rankings",
-}
-_BY_ENDING = {
-    ".arff": "arff",
-    ".svm": "libsvm",
-    ".libsvm": "libsvm",
-    ".svmlight": "libsvm",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".npz": "npz",
-    ".mat": "mat",
-    ".sgm": "reuters",
-    ".tar": "reuters",
-    ".tgz": "reuters",
-    ".txt": "text",
-    ".text": "text",
-}
-READ_ONLY = frozenset({"reuters", "text", "mat", "rankings"})
+
+class Format(NamedTuple):
+    """One file format: the module that reads (and writes) it, and the endings that name it."""
+
+    module: str
+    about: str
+    endings: tuple[str, ...] = ()
+    writable: bool = True
+
+
+KNOWN = {
+    "mulan": Format("mulan", "Mulan: ARFF whose labels are named by an XML file beside it"),
+    "meka": Format("meka", "MEKA: ARFF with '-C n' in the relation name: n first, -n last columns"),
+    "arff": Format("mulan", "ARFF, labels by XML, '-C', or n_labels=...", (".arff",)),
+    "libsvm": Format("libsvm", "multi-label LIBSVM text: 'l1,l2 index:value ...'",
+                     (".svm", ".libsvm", ".svmlight")),
+    "extreme": Format("extreme", "extreme classification text: 'n d k' header, then as LIBSVM "
+                      "from index 0"),
+    "reuters": Format("reuters", "Reuters-21578 SGML: a folder, a tar archive or one .sgm file",
+                      (".sgm", ".tar", ".tgz"), False),
+    "jsonl": Format("records", "JSON lines with text and labels (list, or label to grade)",
+                    (".jsonl", ".ndjson")),
+    "csv": Format("records", "comma-separated with text and labels columns, or features and "
+                  "label columns", (".csv",)),
+    "tsv": Format("records", "tab-separated, as csv", (".tsv", ".tab")),
+    "parquet": Format("records", "Parquet, columns as csv", (".parquet", ".pq")),
+    "text": Format("records", "plain text, one document per line, no labels",
+                   (".txt", ".text"), False),
+    "npz": Format("npz", "numpy archive of X, Y and names", (".npz",)),
+    "mat": Format("mat", "MATLAB 5 with features and labels (label distributions)",
+                  (".mat",), False),
+    "rankings": Format("rankings", "label ranking CSV: 'n,d,q', then d features and q ranks",
+                       (), False),
+}  # fmt: skip
+FORMATS = {name: one.about for name, one in KNOWN.items()}
+_BY_ENDING = {ending: name for name, one in KNOWN.items() for ending in one.endings}
 
 
 def read(
@@ -111,11 +94,11 @@ def read(
     chosen = _known(format) if format else sniff(source)
     if chosen != "reuters" and os.path.isdir(source.path):
         raise FormatError(f"{source.name} is a folder; give the path of a data file")
-    return _guarded(_reader(chosen), source, chosen, options)
+    return _guarded(_module(chosen).read, source, chosen, options)
 
 
 def _guarded(reader: Any, source: Source, chosen: str, options: dict[str, Any]) -> Dataset:
-    """Call the reader; an option it does not have is the caller's mistake, said as such."""
+    """Call the reader; refuse an option that it does not have."""
     parameters = inspect.signature(reader).parameters
     accepted = {name for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
     unknown = [name for name in options if name not in accepted]
@@ -129,8 +112,8 @@ def _guarded(reader: Any, source: Source, chosen: str, options: dict[str, Any]) 
     return reader(source, **options)
 
 
-def _reader(name: str) -> Any:
-    return importlib.import_module(f"labelrank.datasets.{_MODULES[name]}").read
+def _module(name: str) -> Any:
+    return importlib.import_module(f"labelrank.datasets.{KNOWN[name].module}")
 
 
 def _known(name: str) -> str:
@@ -168,10 +151,9 @@ def write(dataset: Dataset, path: str | os.PathLike[str], *, format: str | None 
             f"{path}: the extension names no format; end it in .arff, .jsonl, .csv, .tsv, "
             ".parquet, .svm or .npz, or give format=..."
         )
-    if chosen in READ_ONLY:
+    if not KNOWN[chosen].writable:
         raise InputError(f"the {chosen} format is read only; write jsonl, npz or arff instead")
-    module = importlib.import_module(f"labelrank.datasets.{_MODULES[chosen]}")
-    module.write(dataset, path, chosen)
+    _module(chosen).write(dataset, path, chosen)
 
 
 def stream(

@@ -19,6 +19,7 @@ from labelrank.datasets.opening import Source, open_to_write
 from labelrank.datasets.pairs import check_indices, csr, located, numbers_in, sparse_rows
 from labelrank.errors import FormatError, InputError
 from labelrank.relevance import check_relevance
+from labelrank.rows import of_lengths
 
 
 def read(
@@ -79,8 +80,7 @@ def labels(
 
     counts, columns = located(parse, heads, numbers, source.name)
     width = n_labels or int(columns.max(initial=0)) + 1
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    Y = sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(lines), width))
+    Y = of_lengths(counts, columns, np.ones(len(columns)), width)
     Y.sum_duplicates()
     Y.data[:] = 1
     return check_relevance(Y)

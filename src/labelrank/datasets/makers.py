@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 from sklearn.utils import check_random_state
 
 from labelrank.errors import InputError
+from labelrank.rows import of_lengths
 
 Floats = npt.NDArray[np.float64]
 
@@ -260,9 +261,7 @@ def _topics(rng: np.random.Generator, n: int, n_labels: int, cardinality: float)
 def _rows(
     columns: npt.NDArray[Any], lengths: npt.NDArray[Any], n_columns: int, dtype: npt.DTypeLike
 ) -> sp.csr_array:
-    indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
-    counts = np.ones(len(columns), dtype)
-    csr = sp.csr_array((counts, columns.astype(np.int32), indptr), shape=(len(lengths), n_columns))
+    csr = of_lengths(lengths, columns, np.ones(len(columns), dtype), n_columns)
     csr.sum_duplicates()
     return csr
 

@@ -66,9 +66,7 @@ def with_split(data: Dataset, relation: str) -> Dataset:
     n, given = data.n_instances, float(match[2])
     first = round(n * given / 100) if match[1] == "percentage" else int(given)
     rows = np.arange(n)
-    data.train = data.subset(rows[:first], f"{data.name}-train")
-    data.test = data.subset(rows[first:], f"{data.name}-test")
-    return data
+    return data.with_split({"train": rows[:first], "test": rows[first:]})
 
 
 def write(dataset: Dataset, path: str | os.PathLike[str], format: str = "meka") -> None:

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.kernels import documents
+from labelrank.rows import of_lengths
 
 ROOTS, CHILDREN = 16, 6
 
@@ -92,7 +93,7 @@ class MeshStream:
 
     def _relevance(self, labels: Array, n_labels: Array) -> sp.csr_array:
         used = np.arange(labels.shape[1]) < n_labels[:, None]
-        return _csr(np.ones(int(n_labels.sum())), labels[used], n_labels, self.n_labels)
+        return of_lengths(n_labels, labels[used], np.ones(n_labels.sum()), self.n_labels)
 
     def _words(self, first: int, labels: Array, n_labels: Array) -> sp.csr_array:
         shape = (len(labels), documents.FEWEST_WORDS + documents.WORD_SPAN)
@@ -108,7 +109,7 @@ class MeshStream:
             counts[used] += 1
             counts /= np.sqrt((counts**2).sum(axis=1, where=used, keepdims=True))
         used = np.arange(shape[1]) < n_words[:, None]
-        return _csr(counts[used], words[used], n_words, self.n_features)
+        return of_lengths(n_words, words[used], counts[used], self.n_features)
 
 
 def _spans(n_documents: int, batch_size: int, start: int) -> Iterator[tuple[int, int]]:
@@ -119,8 +120,3 @@ def _spans(n_documents: int, batch_size: int, start: int) -> Iterator[tuple[int,
         )
     for first in range(start, start + n_documents, batch_size):
         yield first, min(batch_size, start + n_documents - first)
-
-
-def _csr(data: Array, indices: Array, lengths: Array, n_columns: int) -> sp.csr_array:
-    indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
-    return sp.csr_array((data, indices, indptr), shape=(len(lengths), n_columns))

@@ -184,8 +184,7 @@ def _dense(matrix: Any) -> np.ndarray:
 
 def _feature_attributes(dataset: Dataset) -> list[Attribute]:
     text = [Attribute("text", "string")] if dataset.texts is not None else []
-    names = dataset.feature_names or [f"x{k}" for k in range(dataset.n_features or 0)]
-    return text + [Attribute(name) for name in names]
+    return text + [Attribute(name) for name in dataset.names_of_features()]
 
 
 def _label_attributes(dataset: Dataset) -> list[Attribute]:

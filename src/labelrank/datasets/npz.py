@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from labelrank.datasets.dataset import Dataset
+from labelrank.datasets.dataset import Dataset, join
 from labelrank.datasets.opening import Source, open_to_write
 from labelrank.errors import FormatError, InputError, LabelrankError
 from labelrank.relevance import check_relevance
@@ -74,28 +74,11 @@ def _array(content: bytes, member: str) -> Any:
 
 
 def _with_split(members: dict[str, Any], source: Source) -> Dataset:
-    train, test = (_part(members, f"_{part}", source) for part in ("train", "test"))
-    same = (train.n_features, train.n_labels) == (test.n_features, test.n_labels)
-    if not same:
-        raise FormatError(f"{source.name}: train and test have different features or labels")
-    stack: Any = sp.vstack if sp.issparse(train.X) else np.vstack
-    both = None if train.X is None else stack([train.X, test.X])
-    X = sp.csr_array(both) if sp.issparse(both) else both
-    whole = Dataset(
-        source.stem, X, _stacked(train.Y, test.Y), label_names=train.label_names,
-        feature_names=train.feature_names, target_classes=train.target_classes,
-        train=train, test=test,
-    )  # fmt: skip
-    for field in ("texts", "ids"):
-        if getattr(train, field) is not None and getattr(test, field) is not None:
-            setattr(whole, field, getattr(train, field) + getattr(test, field))
-    return whole
-
-
-def _stacked(first: Any, second: Any) -> Any:
-    if sp.issparse(first) and sp.issparse(second):
-        return sp.csr_array(sp.vstack([first, second]))
-    return np.vstack([first, second])
+    parts = {part: _part(members, f"_{part}", source) for part in ("train", "test")}
+    try:
+        return join(parts, source.stem)
+    except InputError as error:
+        raise FormatError(f"{source.name}: {error}") from error
 
 
 def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:

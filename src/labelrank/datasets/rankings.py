@@ -10,8 +10,14 @@ from collections.abc import Sequence
 
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.opening import Source
-from labelrank.datasets.pairs import Floats, located, numbers_in
-from labelrank.errors import FormatError
+from labelrank.datasets.pairs import (
+    Floats,
+    given_names,
+    located,
+    numbers_in,
+    refuse_cut,
+    sizes_in,
+)
 from labelrank.relevance import check_relevance
 
 
@@ -27,35 +33,18 @@ def read(
     label_names : names of the q labels; "0", "1", ... if None
     """
     lines = source.lines(encoding)
-    n, d, q = _header(lines, source)
+    words = [word.strip() for word in lines[0].split(",")] if lines else []
+    n, d, q = sizes_in(words, "instances,features,labels", source)
     rows = [(k, line) for k, line in enumerate(lines[1:], 2) if line.strip()]
-    if len(rows) != n:
-        raise FormatError(
-            f"{source.name}: the first line says {n} instances, but {len(rows)} follow; "
-            "the file is cut short or damaged"
-        )
+    refuse_cut(n, len(rows), source)
 
     def parse(part: Sequence[str]) -> Floats:
         return _table(part, d, q)
 
     table = located(parse, [line for _, line in rows], [k for k, _ in rows], source.name)
     Y = check_relevance(q + 1 - table[:, d:])
-    names = [str(k) for k in range(q)] if label_names is None else list(label_names)
-    if len(names) != q:
-        raise FormatError(f"{source.name}: got {len(names)} label names for {q} labels")
+    names = given_names(label_names, q, source)
     return Dataset(source.stem, table[:, :d].copy(), Y, label_names=names)
-
-
-def _header(lines: list[str], source: Source) -> tuple[int, int, int]:
-    words = [word.strip() for word in lines[0].split(",")] if lines else []
-    if len(words) != 3 or not all(w.isascii() and w.isdigit() and len(w) < 19 for w in words):
-        raise FormatError(f"{source.name}, line 1: 'instances,features,labels' is wanted")
-    n, d, q = map(int, words)
-    for what, got in (("rows", n), ("features", d), ("labels", q)):
-        source.limits.check(what, got, source.name)
-    if q < 1:
-        raise FormatError(f"{source.name}, line 1: got 0 labels; at least one is wanted")
-    return n, d, q
 
 
 def _table(rows: Sequence[str], d: int, q: int) -> Floats:

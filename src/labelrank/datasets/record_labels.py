@@ -8,10 +8,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
-from labelrank.relevance import check_relevance
+from labelrank.relevance import check_relevance, from_grades
 
 _GRADED = re.compile(r"(.*[^:\s])\s*:\s*(\d{1,15}(?:\.\d{1,15})?)")
 _DELIMITERS = "|;,"
@@ -100,9 +99,6 @@ def _name_and_grade(name: str) -> tuple[str, float]:
 def relevance(rows: Sequence[dict[str, float]], names: Sequence[str]) -> sp.csr_array:
     """Relevance matrix of the rows; KeyError for a label that has no column."""
     column = {name: k for k, name in enumerate(names)}
-    indices = [column[name] for row in rows for name in row]
-    data = [grade for row in rows for grade in row.values()]
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    parts = (np.array(data, np.float64), np.array(indices, np.int64), indptr)
-    Y = sp.csr_array(parts, shape=(len(rows), len(names)))
+    coded = [{column[name]: grade for name, grade in row.items()} for row in rows]
+    Y = from_grades(coded, len(names))
     return check_relevance(Y) if names else Y

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
 
 from labelrank.datasets import frames
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.limits import Limits
 from labelrank.datasets.opening import Source
-from labelrank.datasets.record_labels import relevance
 from labelrank.datasets.records import Columns, check_batch_size, to_data
 from labelrank.errors import FormatError, InputError
+from labelrank.relevance import check_relevance
 
 _STREAMED = ("jsonl", "csv", "tsv", "text")
 UNBOUNDED = Limits(bytes=1 << 62, expansion=1 << 62)
@@ -56,14 +60,11 @@ def _renumbered(data: Dataset, met: list[str], source: Source) -> Dataset:
     known = set(met)
     met.extend(name for name in data.label_names if name not in known)
     source.limits.check("labels", len(met), source.name)
-    names, Y = data.label_names, data.Y
-    rows = [
-        dict(zip([names[k] for k in Y.indices[a:b]], Y.data[a:b]))
-        for a, b in zip(Y.indptr[:-1], Y.indptr[1:])
-    ]
-    data.label_names = list(met)
-    data.Y = relevance(rows, data.label_names)
-    return data
+    column = {name: k for k, name in enumerate(met)}
+    place = np.array([column[name] for name in data.label_names], np.int32)
+    parts = (data.Y.data, place[data.Y.indices], data.Y.indptr)
+    Y = sp.csr_array(parts, shape=(data.n_instances, len(met)))
+    return replace(data, Y=check_relevance(Y) if met else Y, label_names=list(met))
 
 
 def _frames(

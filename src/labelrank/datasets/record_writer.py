@@ -64,7 +64,7 @@ def _part(data: Dataset, split: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _feature_names(data: Dataset) -> list[str]:
-    names = data.feature_names or [f"x{k}" for k in range(data.n_features or 0)]
+    names = data.names_of_features()
     taken = {*_RESERVED, *(data.label_names if data.target_classes is not None else ())}
     if len(set(names)) != len(names) or taken & set(names):
         raise InputError("two columns would have the same name; rename the features")

@@ -113,7 +113,9 @@ def to_data(
         raise FormatError(
             f"{source.name}: no text column among {_listed(frame)}; give text_column=..."
         )
-    data = _tabular(frame, features, [str(t) for t in targets], source, choice)
+    data = Dataset(source.stem, None, None)
+    if several or features:
+        data = _tabular(frame, features, [str(t) for t in targets], source, choice)
     if not several:
         rows = _grades(frame, label, source, choice)
         data.label_names = _label_names(rows, names, frame, source)
@@ -237,8 +239,7 @@ def _with_split(data: Dataset, parts: list[Any] | None) -> Dataset:
     lowered = np.array([str(part).strip().lower() for part in parts])
     train, test = np.isin(lowered, ["train", "training"]), lowered == "test"
     if train.any() and test.any():
-        data.train = data.subset(train, f"{data.name}-train")
-        data.test = data.subset(test, f"{data.name}-test")
+        return data.with_split({"train": train, "test": test})
     return data
 
 

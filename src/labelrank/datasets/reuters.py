@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
 
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.opening import Source, decode
 from labelrank.errors import FormatError, InputError, MissingError
-from labelrank.relevance import check_relevance
+from labelrank.relevance import from_grades
 
 SPLITS = {"ModApte": ("YES",), "ModLewis": ("YES", "NO")}
 _ATTRIBUTE = re.compile(r'([A-Z]+)="([^"]*)"')
@@ -147,15 +146,11 @@ def _dataset(parts: list[list[Document]], names: list[str], source: Source) -> D
     source.limits.check("rows", len(used), source.name)
     source.limits.check("labels", len(names), source.name)
     column = {topic: k for k, topic in enumerate(names)}
-    columns = [[column[t] for t in d.topics if t in column] for d in used]
-    indptr = np.concatenate([[0], np.cumsum([len(c) for c in columns])])
-    flat = np.array([k for c in columns for k in c], np.int64)
-    Y = sp.csr_array((np.ones(len(flat)), flat, indptr), shape=(len(used), len(names)))
+    rows = [{column[topic]: 1.0 for topic in d.topics if topic in column} for d in used]
+    Y = from_grades(rows, len(names))
     data = Dataset(
-        "reuters21578", None, check_relevance(Y), texts=[d.text for d in used],
+        "reuters21578", None, Y, texts=[d.text for d in used],
         label_names=names, ids=[d.id for d in used],
     )  # fmt: skip
-    rows = np.arange(len(used))
-    data.train = data.subset(rows[: len(parts[0])], "reuters21578-train")
-    data.test = data.subset(rows[len(parts[0]) :], "reuters21578-test")
-    return data
+    every = np.arange(len(used))
+    return data.with_split({"train": every[: len(parts[0])], "test": every[len(parts[0]) :]})

@@ -22,20 +22,12 @@ _DAMAGED_ARCHIVE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError),
     *(KeyError, TypeError, ValueError, EOFError, OSError, SyntaxError),
 )
+# Whether each column is nominal.
 _BRIDGE_COLUMNS = {
-    "river": True,
-    "location": False,
-    "erected": True,
-    "purpose": True,
-    "length": True,
-    "lanes": False,
-    "clear-g": True,
-    "t-or-d": True,
-    "material": True,
-    "span": True,
-    "rel-l": True,
-    "type": True,
-}
+    "river": True, "location": False, "erected": True, "purpose": True, "length": True,
+    "lanes": False, "clear-g": True, "t-or-d": True, "material": True, "span": True,
+    "rel-l": True, "type": True,
+}  # fmt: skip
 
 
 def mulan(folders: Folders, *, nominal: str = "ordinal") -> Dataset:
