@@ -17,9 +17,9 @@ from labelrank import ClassifierChain
 from labelrank.datasets import Dataset
 from labelrank.errors import InputError
 from labelrank.evaluation import StratifiedFolds, compare
+from labelrank.evaluation.cell import cuts, indicator
 from labelrank.evaluation.compare import equal_candidates
 from labelrank.evaluation.tables import summarise
-from labelrank.evaluation.trials import cuts, indicator
 from labelrank.evaluation.usage import PeakMemory
 from labelrank.metrics import exact_match
 from labelrank.report.comparison import as_csv, as_latex, as_markdown

@@ -16,7 +16,7 @@ from labelrank.evaluation import (
     robustness,
     wilcoxon,
 )
-from labelrank.evaluation.significance import holm
+from labelrank.evaluation.statistics import holm
 
 
 def labels(n=400, K=20, seed=0):

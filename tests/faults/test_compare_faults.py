@@ -18,7 +18,7 @@ from sklearn.exceptions import FitFailedWarning
 from labelrank.datasets import Dataset
 from labelrank.errors import MissingError
 from labelrank.evaluation import compare
-from labelrank.evaluation.cells import CellStore
+from labelrank.evaluation.store import CellStore
 
 MODULE = '''
 import os, time
@@ -197,7 +197,7 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_was_done(data, tmp_path, mon
         write(file, content[: len(content) // 2])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("labelrank.evaluation.cells.os.write", until_full)
+    monkeypatch.setattr("labelrank.evaluation.store.os.write", until_full)
     with pytest.raises(MissingError, match=r"No space left on device\); 1 cell.* make room"):
         compare(data, {"all": Constant()}, cv=3, out=tmp_path)
     assert len(lines_of(tmp_path)) == 1
@@ -209,7 +209,7 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_was_done(data, tmp_path, mon
 def test_a_limit_of_the_system_is_one_sentence_too(tmp_path):
     code = (
         "import resource, sys\n"
-        "from labelrank.evaluation.cells import CellStore\n"
+        "from labelrank.evaluation.store import CellStore\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))\n"
         "with CellStore(sys.argv[1]) as store:\n"
         "    for k in range(9):\n"

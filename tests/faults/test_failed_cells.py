@@ -10,7 +10,7 @@ from sklearn.exceptions import FitFailedWarning
 
 from labelrank.datasets import Dataset
 from labelrank.errors import InputError
-from labelrank.evaluation import compare, trials
+from labelrank.evaluation import cell, compare
 
 
 class Picky(BaseEstimator):
@@ -149,7 +149,7 @@ def test_a_warm_up_that_breaks_is_no_failure(data, monkeypatch):
     fit = Picky.fit
 
     def needs_many(self, X, Y):
-        if len(X) <= trials._WARM_UP_ROWS:
+        if len(X) <= cell.WARM_UP_ROWS:
             raise ZeroDivisionError
         return fit(self, X, Y)
 

@@ -115,7 +115,7 @@ def _batches(source: Source, size: int) -> Iterator[tuple[Any, int | None]]:
 
 
 def _tally() -> Any:
-    from labelrank.evaluation.prequential import Tally
+    from labelrank.evaluation.curves import Tally
 
     return Tally()
 

@@ -20,9 +20,9 @@ from sklearn.utils import check_random_state
 from labelrank import __version__, datasets, metrics
 from labelrank.datasets.dataset import join
 from labelrank.errors import InputError, LabelrankError
-from labelrank.evaluation.cells import CellStore, fingerprint
+from labelrank.evaluation.cell import COSTS, Bench, Cell, Problem, Settings, indicator, prepared
 from labelrank.evaluation.splits import StratifiedFolds
-from labelrank.evaluation.trials import COSTS, Bench, Cell, Problem, Settings, indicator, prepared
+from labelrank.evaluation.store import CellStore, fingerprint
 from labelrank.evaluation.workers import measured
 from labelrank.text import make_vectorizer
 

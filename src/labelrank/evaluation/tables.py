@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from labelrank.errors import InputError
-from labelrank.evaluation.significance import (
+from labelrank.evaluation.cell import COSTS, smaller_is_better
+from labelrank.evaluation.statistics import (
     Friedman,
     friedman_nemenyi,
     holm,
@@ -18,7 +19,6 @@ from labelrank.evaluation.significance import (
     paired_t_test,
     wilcoxon,
 )
-from labelrank.evaluation.trials import COSTS, smaller_is_better
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from typing import Any, Protocol
 
 from labelrank.errors import InputError
-from labelrank.evaluation.trials import Cell, failure
+from labelrank.evaluation.cell import Cell, failure
 
 _ENDED = (
     "its process was ended from outside, most likely for want of memory; "

@@ -19,7 +19,7 @@ from labelrank.experiments.pro_loss_protocol import (
 )
 
 if TYPE_CHECKING:
-    from labelrank.evaluation.trials import Cell
+    from labelrank.evaluation.cell import Cell
 
 _TOGETHER = {"RankSVM": ("RankSVM", "RankSVM-R")}  # they share the search for C
 
@@ -35,7 +35,7 @@ class Comparison:
 
     def cells(self, sets: tuple[str, ...]) -> "list[Cell]":
         """A data set and method each; methods that share a search for C are one."""
-        from labelrank.evaluation.trials import Cell
+        from labelrank.evaluation.cell import Cell
 
         followers = {m for first, *rest in self._groups() for m in rest}
         leaders = [method for method in self.methods if method not in followers]

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from labelrank.evaluation.cell import COSTS
 from labelrank.evaluation.tables import OVER_ALL, Table
-from labelrank.evaluation.trials import COSTS
 from labelrank.report import comparison
 from labelrank.report.charts import COLORS, cost_chart
 from labelrank.report.critical_difference import critical_difference_svg

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from labelrank.evaluation.cell import COSTS, smaller_is_better
 from labelrank.evaluation.tables import ALPHA, Table, complete
-from labelrank.evaluation.trials import COSTS, smaller_is_better
 from labelrank.report.names import words
 
 _LATEX = (

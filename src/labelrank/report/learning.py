@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from labelrank.errors import InputError, MissingError
-from labelrank.evaluation.learning import LearningPoint
+from labelrank.evaluation.curves import LearningPoint
 from labelrank.report.results import LearningCurve
 
 _MEASURED = ("micro_f1", "macro_f1", "precision_at_1", "ranking_loss")

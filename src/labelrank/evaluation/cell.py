@@ -29,7 +29,7 @@ Settings = Mapping[str, Any]
 
 INNER_FOLDS = 3
 COSTS = ("fit_seconds", "predict_seconds", "peak_mib")
-_WARM_UP_ROWS = 40
+WARM_UP_ROWS = 40
 _LOSSES = ("loss", "error", "coverage", "seconds", "mib", "left_out")
 
 
@@ -160,7 +160,7 @@ class Bench:
         if cell[:2] in self._warm:
             return
         self._warm.add(cell[:2])
-        few = slice(0, _WARM_UP_ROWS)
+        few = slice(0, WARM_UP_ROWS)
         with warnings.catch_warnings(), suppress(Exception):
             warnings.simplefilter("ignore")
             clone(learner).fit(X[few], Y[few]).predict(X[few])

@@ -36,7 +36,7 @@ class CellStore:
     Examples
     --------
     >>> import tempfile
-    >>> from labelrank.evaluation.cells import CellStore
+    >>> from labelrank.evaluation.store import CellStore
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with CellStore(folder) as store:
     ...         store.add({"fingerprint": "a", "micro_f1": 0.5})
