@@ -135,7 +135,10 @@ class Part:
     """One part of what a class stores: the attribute that holds it, and what it must be.
 
     `kind` is "array", "sparse", "value", "nested" or "any". The sides of `shape` are numbers, or
-    names: the same name is the same length throughout a model ("K" labels, "d" features).
+    names: "K" labels and "d" features are the same in all that one estimator holds, other names
+    are the same length within one object. A `volatile` part, such as a time, is kept, but is no
+    part of what was learned. Numbers are finite unless `finite=False`, and arrays are laid out row
+    by row unless `layout="any"`.
     """
 
     kind: str
@@ -146,8 +149,11 @@ class Part:
     shape: tuple[int | str, ...] | None = None
     below: int | str | None = None
     points_into: str | None = None
+    finite: bool = True
+    layout: str = "C"
     types: tuple[type, ...] = ()
     least: float | None = None
+    length: str | None = None
     classes: tuple[str, ...] = ()
     many: bool = False
 
@@ -159,10 +165,11 @@ def array(
     points_into: str | None = None,
     **more: Any,
 ) -> Part:
-    """An array of one of the dtypes ("f4 f8") and this shape; a side may be "K or 0".
+    """An array of one of the dtypes ("f4 f8"; "" for any; "O" holds strings) and this shape.
 
-    `below`: every value is an index from 0 to that number or length less 1. `points_into`: row
-    pointers from 0, never falling, to the length of that part.
+    A side may be "K or 0", or "K+1". `below`: every value is an index from 0 to that number, or
+    length, or part, less 1. `points_into`: row pointers from 0, never falling, to the length of
+    that part.
     """
     kinds = tuple(dtypes.split())
     return Part("array", dtypes=kinds, shape=shape, below=below, points_into=points_into, **more)
@@ -173,9 +180,9 @@ def sparse(*shape: int | str, **more: Any) -> Part:
     return Part("sparse", shape=shape, **more)
 
 
-def value(*types: type, least: float | None = None, **more: Any) -> Part:
-    """A plain value of one of these types, numbers at least `least`."""
-    return Part("value", types=types, least=least, **more)
+def value(*types: type, least: float | None = None, length: str | None = None, **more: Any) -> Part:
+    """A plain value of one of these types, numbers at least `least`; it may be a `length`."""
+    return Part("value", types=types, least=least, length=length, **more)
 
 
 def nested(*classes: str, many: bool = False, **more: Any) -> Part:
@@ -184,7 +191,7 @@ def nested(*classes: str, many: bool = False, **more: Any) -> Part:
 
 
 def anything(**more: Any) -> Part:
-    """What has no fixed form, such as label names; code that reads it must not trust it."""
+    """Plain data of no fixed form, such as label names; code that reads it must not trust it."""
     return Part("any", **more)
 
 
@@ -196,18 +203,29 @@ class Stored:
     version: int
     parts: Mapping[str, Part]
 
+    def values(self, instance: Any) -> dict[str, Any]:
+        """The parts that an object has; one that is not fitted lacks some."""
+        attributes = {name: part.attribute or name for name, part in self.parts.items()}
+        return {
+            name: getattr(instance, attribute)
+            for name, attribute in attributes.items()
+            if hasattr(instance, attribute)
+        }
 
-def stored(name: str, version: int = 1, **parts: Part) -> Callable[[T], T]:
+
+def stored(name: str | None, version: int = 1, **parts: Part) -> Callable[[T], T]:
     """Declare how model files keep a class; parts of its base classes are kept too.
 
-    A class may have a method `after_loading(self)`: it builds what is derived from the parts, and
-    raises ValueError where parts that are sound one by one do not fit together.
+    The name is None for a base class of which there are no instances. A class may have a method
+    `after_loading(self)`: it builds what is derived from the parts, and raises ValueError where
+    parts that are sound one by one do not fit together.
     """
 
     def declare(cls: T) -> T:
-        inherited = getattr(cls, "_stored_parts", {})
-        cls._stored_parts = {**inherited, **parts}  # type: ignore[attr-defined]
-        cls._stored = Stored(name, version, cls._stored_parts)  # type: ignore[attr-defined]
+        together = {**getattr(cls, "_stored_parts", {}), **parts}
+        cls._stored_parts = together  # type: ignore[attr-defined]
+        if name is not None:
+            cls._stored = Stored(name, version, together)  # type: ignore[attr-defined]
         return cls
 
     return declare

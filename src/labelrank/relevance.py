@@ -21,9 +21,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from labelrank.declared import anything, stored, value
+from labelrank.declared import array, stored, value
 from labelrank.errors import InputError
-from labelrank.rows import of_lengths
+from labelrank.rows import check_sparse, of_lengths
 
 _LISTS_HINT = "convert label lists with RelevanceBinarizer first"
 
@@ -32,6 +32,8 @@ def check_relevance(
     Y: Any, *, n_rows: int | None = None, n_labels: int | None = None
 ) -> sp.csr_array:
     """Canonical CSR of a dense or sparse relevance matrix, or an InputError that says why not."""
+    if sp.issparse(Y):
+        check_sparse(Y)
     csr = sp.csr_array(Y, copy=True) if sp.issparse(Y) else _from_dense(Y)
     csr = csr.astype(np.float64, copy=False)
     csr.sum_duplicates()
@@ -128,10 +130,10 @@ def _part(Y: sp.csr_array, chosen: npt.NDArray[np.bool_]) -> sp.csr_array:
 @stored(
     "TargetInfo",
     1,
-    classes=anything(),
+    classes=array("", "K"),
     one_class=value(bool),
     sparse=value(bool),
-    dtype=anything(),
+    dtype=value(np.dtype),
 )
 @dataclass(frozen=True)
 class TargetInfo:

@@ -37,20 +37,21 @@ class Rows(NamedTuple):
 def as_rows(matrix: Any, dtype: npt.DTypeLike = np.float32) -> Rows:
     """Check and convert a dense or sparse matrix; columns sorted, duplicates summed."""
     csr = matrix if sp.issparse(matrix) else sp.csr_array(np.atleast_2d(np.asarray(matrix)))
-    csr = csr.tocsr()
     if csr.shape[1] > _INT32_MAX:
         raise InputError(
             f"got a matrix of {csr.shape[1]} columns, but at most {_INT32_MAX} are supported; "
             "select or hash the features first"
         )
-    csr.check_format(full_check=True)
+    check_sparse(csr)
+    csr = csr.tocsr()
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
+    n_stored = int(csr.indptr[-1])
     return Rows(
         np.ascontiguousarray(csr.indptr, np.int64),
-        np.ascontiguousarray(csr.indices, np.int32),
-        np.ascontiguousarray(csr.data, dtype),
+        np.ascontiguousarray(csr.indices[:n_stored], np.int32),
+        np.ascontiguousarray(csr.data[:n_stored], dtype),
         int(csr.shape[1]),
     )
 
@@ -65,6 +66,48 @@ def of_lengths(lengths: Any, indices: Any, data: Any, n_columns: int) -> sp.csr_
     kind = np.int32 if max(indptr[-1], n_columns) <= _INT32_MAX else np.int64
     parts = (np.asarray(data), np.asarray(indices, kind), indptr.astype(kind))
     return sp.csr_array(parts, shape=(len(indptr) - 1, n_columns))
+
+
+def check_sparse(matrix: Any) -> None:
+    """Raise InputError if a matrix of scipy has pointers or indices that leave its arrays.
+
+    scipy and the kernels follow them without a check, so a broken one ends the process.
+    """
+    if matrix.format in ("csr", "csc", "bsr"):
+        blocks = matrix.blocksize if matrix.format == "bsr" else (1, 1)
+        sides = [side // block for side, block in zip(matrix.shape, blocks, strict=True)]
+        n_lines, n_columns = sides[::-1] if matrix.format == "csc" else sides
+        check_compressed(matrix.indptr, matrix.indices, len(matrix.data), n_lines, n_columns)
+    elif matrix.format == "coo":
+        for indices, side in zip(matrix.coords, matrix.shape, strict=True):
+            _check_indices(indices, side, len(matrix.data))
+
+
+def check_compressed(indptr: Any, indices: Any, n_stored: int, n_rows: int, n_columns: int) -> None:
+    """Raise InputError unless these are sound rows (or columns) of a compressed matrix.
+
+    Pointers start at 0, never fall, and end within the `n_stored` values and their indices.
+
+    >>> check_compressed(np.array([0, 2]), np.array([0, 3]), 2, 1, 3)
+    Traceback (most recent call last):
+    ...
+    labelrank.errors.InputError: got a broken sparse matrix: an index is not below 3
+    """
+    if indptr.dtype.kind not in "iu" or indptr.shape != (n_rows + 1,):
+        raise InputError(f"got a broken sparse matrix: it needs {n_rows + 1} whole row pointers")
+    if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+        raise InputError("got a broken sparse matrix: its row pointers must start at 0, never fall")
+    if indptr[-1] > n_stored:
+        raise InputError("got a broken sparse matrix: its row pointers exceed its values")
+    _check_indices(indices, n_columns, int(indptr[-1]))
+
+
+def _check_indices(indices: Any, below: int, n_used: int) -> None:
+    if indices.dtype.kind not in "iu" or indices.ndim != 1 or len(indices) < n_used:
+        raise InputError(f"got a broken sparse matrix: it needs {n_used} whole indices")
+    unsigned = indices[:n_used].view(f"u{indices.dtype.itemsize}")  # a negative one is huge
+    if n_used and unsigned.max() >= below:
+        raise InputError(f"got a broken sparse matrix: an index is not below {below}")
 
 
 def with_constant(X: Rows) -> Rows:

@@ -19,10 +19,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelrank import decoding
 from labelrank._types import Array, Float64, Int64
-from labelrank.declared import anything, check_parameters, nested, stored, value
+from labelrank.declared import array, check_parameters, nested, stored, value
 from labelrank.errors import InputError
 from labelrank.relevance import TargetInfo, cardinality
 from labelrank.resources import blocks
+from labelrank.rows import check_sparse
 
 _SCORES_AT_ONCE = 1 << 20
 
@@ -38,10 +39,10 @@ class Answer(NamedTuple):
 
 
 @stored(
-    "LabelRanker",
+    None,
     target_=nested("TargetInfo"),
-    n_features_in_=value(int, least=0),
-    feature_names_in_=anything(optional=True),
+    n_features_in_=value(int, least=0, length="d"),
+    feature_names_in_=array("O", "d", optional=True),
     cardinality_=value(float, least=0.0),
     n_seen_=value(int, least=0),
 )
@@ -110,7 +111,7 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
 
     def _fit(self, X: Any, Y: Any, learn: Callable[[Any, sp.csr_array], None]) -> Self:
         with unchanged_if_refused(self):
-            self._check()
+            self.check_parameters()
             X = self._check_X(X, reset=True, Y=Y)
             target = TargetInfo.of(Y)
             Y = target.read(Y, X.shape[0])
@@ -187,13 +188,17 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return 1.0 - float(average_precision_loss(y, scores, sample_weight=sample_weight))
 
-    def _check(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise InputError for parameters that `fit` would refuse."""
         if dataclasses.is_dataclass(self):
             check_parameters(self)
         self._check_combinations()
         self._check_parameters()
 
     # Until every learner is converted.
+    def _check(self) -> None:
+        self.check_parameters()
+
     def _check_parameters(self) -> None:
         threshold = getattr(self, "threshold", 0.0)
         if threshold != "cardinality" and not isinstance(threshold, int | float):
@@ -208,6 +213,8 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
+        if sp.issparse(X):
+            check_sparse(X)
         try:
             X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=list(self._x_dtypes))
         except ValueError as error:
@@ -235,7 +242,7 @@ class IncrementalRanker(LabelRanker):
         and may name further labels (after the known ones) at a later one.
         """
         with unchanged_if_refused(self):
-            self._check()
+            self.check_parameters()
             first = not hasattr(self, "target_")
             X = self._check_X(X, reset=first, Y=Y)
             if first:

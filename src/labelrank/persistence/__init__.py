@@ -11,14 +11,15 @@ import sklearn
 from labelrank import __version__
 from labelrank.errors import ModelFileError
 from labelrank.persistence import container
-from labelrank.persistence.allowlist import name_of, register
 from labelrank.persistence.decode import Decoder
+from labelrank.persistence.digests import digest
 from labelrank.persistence.encode import Encoder
+from labelrank.persistence.names import name_of, register
 
-__all__ = ["FORMAT_VERSION", "inspect", "load", "register", "save"]
+__all__ = ["FORMAT_VERSION", "digest", "inspect", "load", "register", "save"]
 
 FORMAT = "labelrank-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _ATTEMPTS = 5
 
 
@@ -122,6 +123,11 @@ def _check_version(path: Path, document: dict[str, Any]) -> None:
     if document.get("format") != FORMAT or type(version) is not int or version < 1:
         raise ModelFileError(
             f"{path} is a model file of an unknown format; save the model again with labelrank"
+        )
+    if version < FORMAT_VERSION:
+        raise ModelFileError(
+            f"{path} has format version {version}, of a labelrank before 0.1, which is read no "
+            "longer; train the model again, or load it with the labelrank that saved it"
         )
     if version > FORMAT_VERSION:
         raise ModelFileError(

@@ -1,8 +1,9 @@
 """The JSON tree and arrays of a model file back to the estimator: data in, data out.
 
 Each kind of node has one small function here. Nothing is imported or called by a name from the
-file: classes come from the allowlist, types from fixed tables. Everything is checked that
-compiled code will later trust: sparse structure, vocabularies, trees.
+file: classes come from the table of names, types from fixed tables. Everything is checked that
+compiled code will later trust: what classes declare of their parts, sparse structure, trees, and
+what scikit-learn's estimators hold.
 """
 
 import math
@@ -13,11 +14,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from labelrank._types import Array
+from labelrank.declared import Stored, how_stored
 from labelrank.errors import ModelFileError
-from labelrank.persistence import trees
-from labelrank.persistence.allowlist import class_of
+from labelrank.persistence import checks, foreign, trees
 from labelrank.persistence.container import TYPES
 from labelrank.persistence.encode import BIT_GENERATORS, MAX_DEPTH, SPARSE, Node
+from labelrank.persistence.names import class_of
+from labelrank.persistence.versions import Contents, updated
+from labelrank.rows import check_sparse
 
 _DTYPES: dict[str, np.dtype[Any]] = {dtype.name: dtype for dtype in TYPES.values()}
 _PLAIN_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
@@ -31,6 +35,8 @@ class Decoder:
         self._get_tensor = get_tensor
         self._unused = set(declared)
         self._arrays: dict[str, Array] = {}
+        self._checked = False  # within the parts of an object that is checked as a whole
+        self._foreign = False  # within an estimator of scikit-learn
         self._kinds: dict[str, Callable[[dict[str, Any], int], Any]] = {
             "float": lambda node, depth: _FLOATS[node["value"]],
             "dtype": lambda node, depth: _DTYPES[node["name"]],
@@ -162,7 +168,7 @@ class Decoder:
             raise _unsound("unknown sparse format")
         parts = tuple(self._array_of(node[part], depth) for part in ("data", "indices", "indptr"))
         matrix = getattr(sp, node["class"])(parts, shape=tuple(node["shape"]))
-        matrix.check_format(full_check=True)
+        check_sparse(matrix)
         return matrix
 
     def _generator(self, node: dict[str, Any], depth: int) -> np.random.Generator:
@@ -179,12 +185,14 @@ class Decoder:
 
     def _object(self, node: dict[str, Any], depth: int) -> Any:
         cls: Any = class_of(node["class"])
-        state = {}
-        for name, item in node["state"].items():
-            if not name.isidentifier() or name.startswith("__"):
-                raise _unsound(f"an attribute cannot be called {name[:40]!r}")
-            state[name] = self.decode(item, depth)
-        _check_vectorizer(state)
+        how = how_stored(cls)
+        if how is not None:
+            return self._declared(cls, how, node, depth)
+        if "parameters" in node:
+            return cls(**self._values(node["parameters"], depth, checked=True))
+        is_alone, self._foreign = not self._foreign, cls.__module__.startswith("sklearn.")
+        state = self._values(node["state"], depth, checked=False)
+        self._foreign = not is_alone
         if issubclass(cls, tuple):
             return cls(**state)
         found = cls.__new__(cls)
@@ -192,26 +200,64 @@ class Decoder:
             found.__labelrank_restore__(state)
         else:
             vars(found).update(state)
+            foreign.check(found, alone=is_alone)
         return found
+
+    def _declared(self, cls: Any, how: Stored, node: dict[str, Any], depth: int) -> Any:
+        """An object of its parameters and parts; the outermost one is checked with all it holds."""
+        parameters = self._values(node.get("parameters", {}), depth, checked=True)
+        parts = self._values(node["parts"], depth, checked=True) if "parts" in node else None
+        contents = updated(how, node["version"], Contents(parameters, parts))
+        found = _built(cls, how, contents)
+        if not self._checked:
+            if not checks.is_fitted(how, found):
+                raise _unsound(f"{how.name} is not fitted")
+            checks.check(found, {}, restore=True)
+        return found
+
+    def _values(self, nodes: dict[str, Any], depth: int, *, checked: bool) -> dict[str, Any]:
+        before, self._checked = self._checked, checked
+        values = {}
+        for name, item in nodes.items():
+            if not name.isidentifier() or name.startswith("__"):
+                raise _unsound(f"an attribute cannot be called {name[:40]!r}")
+            values[name] = self.decode(item, depth)
+        self._checked = before
+        return values
+
+
+def _built(cls: Any, how: Stored, contents: Contents) -> Any:
+    unknown = (contents.parts or {}).keys() - how.parts.keys()
+    if unknown:
+        raise _unsound(f"{how.name} has no part {min(unknown)[:40]!r}")
+    attributes = {
+        how.parts[name].attribute or name: value for name, value in (contents.parts or {}).items()
+    }
+    if issubclass(cls, tuple):
+        return cls(**attributes)
+    is_estimator = hasattr(cls, "get_params")
+    found = cls(**contents.parameters) if is_estimator else cls.__new__(cls)
+    for name, value in attributes.items():
+        object.__setattr__(found, name, value)  # frozen dataclasses take no other way
+    return found
 
 
 def _bit_generator(state: Any) -> Any:
+    """A generator for this state, which must neither leave its buffer nor give zeros for ever."""
     name = state["bit_generator"]
     if name not in BIT_GENERATORS:
         raise _unsound("unknown random generator")
+    inner = state["state"]
+    if name == "MT19937":
+        key, position = np.asarray(inner["key"]), inner["pos"]
+        is_sound = key.shape == (624,) and key.any() and 0 <= position <= 624
+    elif name == "Philox":
+        is_sound = 0 <= state["buffer_pos"] <= 4
+    else:
+        is_sound = name == "SFC64" or inner["inc"] % 2 == 1
+    if not is_sound:
+        raise _unsound("a random generator that cannot go on")
     return getattr(np.random, name)(0)
-
-
-def _check_vectorizer(state: dict[str, Any]) -> None:
-    """A column number outside the vocabulary would become an index that nobody checks."""
-    if state.get("input", "content") != "content":
-        raise _unsound("it would read files in place of texts")
-    vocabulary = state.get("vocabulary_")
-    if vocabulary is None:
-        return
-    columns = sorted(vocabulary.values())
-    if columns != list(range(len(vocabulary))):
-        raise _unsound("the vocabulary does not number its terms 0, 1, 2, ...")
 
 
 def _unsound(why: str) -> ModelFileError:

@@ -2,19 +2,26 @@
 
 In the tree null, booleans, integers, finite floats, strings and lists stand for themselves;
 every JSON object is a tagged node: its `kind` says what is rebuilt from it (see `decode`).
+
+An object of labelrank is its parameters and its parts, as `labelrank.declared` has them, under
+names that never change. Estimators among the parameters are settings: their parameters alone are
+kept. An estimator of scikit-learn inside a fitted model is its attributes.
 """
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from labelrank._types import Array
+from labelrank.declared import Stored, how_stored
 from labelrank.errors import ModelFileError
-from labelrank.persistence import trees
-from labelrank.persistence.allowlist import name_of
+from labelrank.persistence import checks, trees
 from labelrank.persistence.container import TYPES
+from labelrank.persistence.names import name_of
 
 Node = Any
 
@@ -25,8 +32,8 @@ _STORABLE = frozenset(TYPES.values())
 _LONG = 32
 # Arrays of at least so many values, at most this share of them not zero, leave their zeros out.
 _LARGE, _MOSTLY_ZERO = 4096, 0.5
-# Compiled loss objects of scikit-learn's stochastic gradient learners: made anew when they learn.
-_MADE_ANEW = frozenset({"_loss_function_"})
+# What scikit-learn makes anew when it learns or reads: compiled losses, the identity of a list.
+_MADE_ANEW = frozenset({"_loss_function_", "_stop_words_id"})
 
 
 class Encoder:
@@ -35,6 +42,8 @@ class Encoder:
     def __init__(self) -> None:
         self.tensors: dict[str, Array] = {}
         self._names: dict[int, tuple[Array, Node]] = {}
+        self._settings = False  # within the parameters of an object
+        self._checked = False  # within the parts of an object that is checked as a whole
 
     def encode(self, value: Any, path: str, depth: int = 0) -> Node:
         """The node of any storable value."""
@@ -72,17 +81,60 @@ class Encoder:
         return self._estimator(value, path, depth)
 
     def _estimator(self, value: Any, path: str, depth: int) -> Node:
-        name = name_of(type(value))
+        name, how = name_of(type(value)), how_stored(type(value))
         if name is None:
             return self._refuse(value, path)
-        state = _state(value)
-        items = {
-            key: self.encode(state[key], f"{path}.{key}", depth + 1)
-            for key in sorted(state.keys() - _MADE_ANEW)
-        }
-        if items.get("input", "content") != "content":
+        node = {"kind": "object", "class": name}
+        if how is not None:
+            return {**node, "version": how.version, **self._declared(how, value, path, depth)}
+        if self._settings and hasattr(value, "get_params"):
+            return {**node, "parameters": self._parameters(value, path, depth)}
+        with self._within(settings=False, checked=False):
+            state = self._items(_state(value), path, depth)
+        if state.get("input", "content") != "content":
             raise _refusal(f"{path}.input", "makes a model read files", "use input='content'")
-        return {"kind": "object", "class": name, "state": items}
+        return {**node, "state": state}
+
+    def _declared(self, how: Stored, value: Any, path: str, depth: int) -> Node:
+        node = {}
+        is_estimator = hasattr(value, "get_params")
+        if is_estimator:
+            node["parameters"] = self._parameters(value, path, depth)
+            if self._settings:
+                return node
+        if not self._checked:
+            self._check(how, value, path)
+        with self._within(settings=False, checked=True):
+            node["parts"] = self._items(self._kept(how, value), path, depth)
+        return node
+
+    def _kept(self, how: Stored, value: Any) -> dict[str, Any]:
+        return how.values(value)
+
+    def _parameters(self, value: Any, path: str, depth: int) -> Node:
+        with self._within(settings=True, checked=True):
+            return self._items(value.get_params(deep=False), path, depth)
+
+    def _items(self, values: dict[str, Any], path: str, depth: int) -> Node:
+        return {
+            key: self.encode(values[key], f"{path}.{key}", depth + 1)
+            for key in sorted(values.keys() - _MADE_ANEW)
+        }
+
+    @contextmanager
+    def _within(self, *, settings: bool, checked: bool) -> Iterator[None]:
+        before = self._settings, self._checked
+        self._settings, self._checked = settings, checked
+        yield
+        self._settings, self._checked = before
+
+    def _check(self, how: Stored, value: Any, path: str) -> None:
+        if not checks.is_fitted(how, value):
+            raise _refusal(path, "is not fitted", "fit it first")
+        try:
+            checks.check(value, {}, restore=False)
+        except ValueError as error:
+            raise ModelFileError(f"cannot save the model: {path}: {error}") from error
 
     def _sequence(self, value: Any, path: str, depth: int) -> Node:
         kind = type(value).__name__

@@ -1,0 +1,120 @@
+"""The classes a model file may hold: a name in a file is looked up here, never imported.
+
+Our classes are stored under the names they declare (`labelrank.declared.stored`), scikit-learn's
+as "sklearn.Ridge": no name says where a class is.
+"""
+
+import importlib
+from typing import Any, TypeVar
+
+from labelrank import _HOME
+from labelrank.declared import how_stored
+from labelrank.errors import ModelFileError
+
+_SKLEARN = {
+    "feature_extraction.text": (
+        "CountVectorizer", "TfidfVectorizer", "HashingVectorizer", "TfidfTransformer",
+    ),
+    "feature_selection": ("VarianceThreshold",),
+    "decomposition": ("TruncatedSVD",),
+    "pipeline": ("Pipeline", "FeatureUnion"),
+    "preprocessing": (
+        "StandardScaler", "MaxAbsScaler", "MinMaxScaler", "Normalizer", "PolynomialFeatures",
+        "LabelBinarizer", "LabelEncoder", "MultiLabelBinarizer",
+    ),
+    "linear_model": (
+        "LogisticRegression", "SGDClassifier", "Perceptron", "PassiveAggressiveClassifier",
+        "Ridge", "RidgeClassifier", "LinearRegression",
+    ),
+    "svm": ("LinearSVC",),
+    "naive_bayes": ("MultinomialNB", "BernoulliNB", "ComplementNB", "GaussianNB"),
+    "tree": ("DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier"),
+    "ensemble": ("RandomForestClassifier", "ExtraTreesClassifier"),
+    "multiclass": ("OneVsRestClassifier", "_ConstantPredictor"),
+    "multioutput": ("MultiOutputClassifier",),
+    "neighbors": ("NearestCentroid", "KNeighborsClassifier"),
+    "dummy": ("DummyClassifier",),
+}  # fmt: skip
+
+# What our learners keep inside, besides arrays and estimators: name, and module.
+_PARTS = {
+    "Averaged": "learners.plm.averaged_matrix",
+    "AllPairs": "learners.neighbors.all_pairs",
+    "Link": "learners.chains.links",
+    "Encoding": "learners.chains.targets",
+    "Model": "learners.naive_bayes",
+    "InvertedIndex": "learners.neighbors.search",
+    "LabelSums": "learners.label_sums",
+    "LogisticLink": "learners.chains.logistic",
+    "Rule": "learners.pairwise.scorer",
+    "DualPairScorer": "learners.pairwise.mistakes",
+    "PrimalPairScorer": "learners.pairwise.weights",
+    "CentroidRanker": "learners.pairwise.proposers",
+    "ShortlistScorer": "learners.pairwise.shortlist",
+    "Weighting": "learners.auto.weighting",
+    "TargetInfo": "relevance",
+    "Rows": "rows",
+    "TextColumn": "text",
+}
+
+# Where the class of a name is, as "module:class". Names are for ever; places may change.
+PLACES = {
+    **{name: f"labelrank.{home}:{name}" for name, home in {**_HOME, **_PARTS}.items()},
+    **{f"sklearn.{n}": f"sklearn.{home}:{n}" for home, names in _SKLEARN.items() for n in names},
+}
+
+_registered: dict[str, type] = {}
+T = TypeVar("T", bound=type)
+
+
+def register(cls: T) -> T:
+    """Let model files hold your own class; usable as a decorator.
+
+    The class must be registered before saving and before loading. What is kept of it is what
+    `labelrank.declared.stored` declares; without a declaration, its parameters and attributes.
+
+    >>> from sklearn.base import BaseEstimator
+    >>> @register
+    ... class Constant(BaseEstimator):
+    ...     pass
+    """
+    _registered[_name(cls)] = cls
+    return cls
+
+
+def name_of(cls: type) -> str | None:
+    """The name under which objects of exactly this class are stored, or None."""
+    name = _name(cls)
+    return name if _find(name) is cls else None
+
+
+def class_of(name: Any) -> type:
+    """The class stored under this name, or a ModelFileError."""
+    found = _find(name) if isinstance(name, str) else None
+    if found is None:
+        raise ModelFileError(
+            f"the model needs the class {str(name)[:80]!r}, which this labelrank does not know; "
+            "update labelrank, or register the class with labelrank.persistence.register"
+        )
+    return found
+
+
+def _name(cls: type) -> str:
+    how = how_stored(cls)
+    package = cls.__module__.partition(".")[0]
+    own = cls.__name__ if how is None else how.name
+    if package == "labelrank":
+        return own
+    return f"{package}.{own}" if how or package == "sklearn" else f"{cls.__module__}.{own}"
+
+
+def _find(name: str) -> type | None:
+    """The class of a known name; None where it is a function or not installed."""
+    if name in _registered or name not in PLACES:
+        return _registered.get(name)
+    module, _, attribute = PLACES[name].partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute, None)
+    except ImportError:
+        return None
+    return found if isinstance(found, type) else None
