@@ -105,14 +105,14 @@ def seed() -> Any:
     return _checked(None, fits, wanted)
 
 
-def cut() -> Any:
+def cut(default: Any = "cardinality") -> Any:
     """`threshold` of a ranker without one of its own: a number, or "cardinality"."""
 
     def fits(value: Any) -> bool:
         is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         return value == "cardinality" if isinstance(value, str) else is_number
 
-    return _checked("cardinality", fits, "use a number or 'cardinality'")
+    return _checked(default, fits, "use a number or 'cardinality'")
 
 
 def _checked(default: Any, fits: Callable[[Any], bool], wanted: str) -> Any:

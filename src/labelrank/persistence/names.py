@@ -39,11 +39,9 @@ _SKLEARN = {
 # What our learners keep inside, besides arrays and estimators: name, and module.
 _PARTS = {
     "Averaged": "learners.plm.averaged_matrix",
-    "AllPairs": "learners.neighbors.all_pairs",
     "Link": "learners.chains.links",
     "Encoding": "learners.chains.targets",
     "Model": "learners.naive_bayes",
-    "InvertedIndex": "learners.neighbors.search",
     "LabelSums": "learners.label_sums",
     "LogisticLink": "learners.chains.logistic",
     "Rule": "learners.pairwise.scorer",

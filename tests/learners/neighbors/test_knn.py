@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labelrank import InvertedIndexKNN
 from labelrank.errors import InputError
+from labelrank.learners.neighbors import search
 from labelrank.learners.neighbors.search import InvertedIndex
 
 
@@ -49,20 +50,14 @@ def test_neighbours_are_those_of_brute_force(k, signed):
     np.testing.assert_array_equal(near, expected_near)
 
 
-def test_the_search_finishes_few_rows():
-    """The bounds are there to skip: were they not, every row would be finished or none."""
-    from labelrank.kernels import inverted
-    from labelrank.learners.neighbors.search import _moved, _unit_rows
-    from labelrank.rows import as_rows
-
+def test_few_rows_are_compared_exactly(monkeypatch):
+    """Sums in single precision are there to leave rows out: were they not, all would be compared."""
+    compared = []
+    nearest = search.kernels.nearest
+    monkeypatch.setattr(search.kernels, "nearest", lambda *given: compared.append(nearest(*given)))
     X = tfidf(zipf_documents(3000)).astype(float)
-    index = InvertedIndex.of(X)
-    queries = as_rows(_moved(_unit_rows(X[:50]), index.place), np.float64)
-    near, cosines = np.empty((50, 5), np.int64), np.empty((50, 5))
-    finished = inverted.search(
-        *index.columns[:3], *index.rows[:3], *index[3:], *queries[:3], 0, 50, near, cosines
-    )
-    assert 0 < finished < 0.1 * 50 * 3000
+    InvertedIndex.of(X).search(X[:50], 5)
+    assert 50 * 5 <= sum(compared) < 50 * 10
 
 
 values = st.one_of(st.just(0.0), st.sampled_from([1.0, 2.0, -1.0, 0.5, 1e30, 1e-30]))
@@ -89,6 +84,12 @@ def test_equal_documents_are_ordered_by_index():
     X = np.repeat(np.eye(3), 4, axis=0)
     _, near = InvertedIndex.of(X).search(np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0]]), 6)
     assert near.tolist() == [[4, 5, 6, 7, 0, 1], [0, 1, 2, 3, 4, 5]]
+
+
+def test_all_documents_are_found_in_order_if_asked_for():
+    X = tfidf(zipf_documents(300)).astype(float)
+    _, near = InvertedIndex.of(X).search(X[:9], 300)
+    np.testing.assert_array_equal(near, brute_force(X, X[:9], 300)[1])
 
 
 def test_threads_change_no_bit():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from labelrank import MLkNN
 from labelrank.errors import InputError
-from labelrank.learners.neighbors.all_pairs import AllPairs
+from labelrank.learners.neighbors.search import InvertedIndex
 
 
 def neighbours_of(x, X, k, leave_out=None, metric="euclidean"):
@@ -92,19 +92,29 @@ def test_the_index_and_all_distances_agree(form):
 def test_frequent_columns_go_through_the_block_and_change_nothing():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, (200, 30)) * (rng.random((200, 30)) < np.linspace(0.02, 0.9, 30))
-    search = AllPairs.of(sp.csr_array(X.astype(float)))
-    assert 0 < len(search.frequent) < 30
-    found = search.nearest(sp.csr_array(X.astype(float)), 7)
-    assert found.tolist() == [neighbours_of(x, X, 7) for x in X]
+    index = InvertedIndex.of(sp.csr_array(X.astype(float)), "euclidean")
+    assert 0 < index.block.shape[1] < 30
+    near = index.search(sp.csr_array(X.astype(float)), 7)[1]
+    assert near.tolist() == [neighbours_of(x, X, 7) for x in X]
 
 
-def test_rounding_of_the_fast_sums_never_decides():
-    """Rows that differ by less than float32 can tell are still put in order."""
-    base = np.full((1, 50), 1.0)
-    X = np.repeat(base, 20, axis=0)
-    X[:, 0] += np.linspace(0, 1e-9, 20)[np.random.default_rng(1).permutation(20)]
-    found = AllPairs.of(sp.csr_array(X), by_distance=False).nearest(sp.csr_array(base), 20)[0]
-    assert (np.diff(X[found, 0]) <= 0).all()
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_rounding_of_the_fast_sums_never_decides(metric):
+    """Rows that differ by less than single precision can tell are still put in order."""
+    X = np.full((20, 50), 1.0)
+    X[:, 0] += np.linspace(0, 1e-4, 20)[np.random.default_rng(1).permutation(20)]
+    near = InvertedIndex.of(X, metric).search(np.full((1, 50), 1.0), 20)[1][0]
+    assert (np.diff(X[near, 0]) >= 0).all()
+
+
+@pytest.mark.parametrize(("size", "place"), [(1.0, 1e6), (2.0**100, 0.0), (2.0**-100, 0.0)])
+def test_rows_of_any_size_and_place_have_their_nearest_neighbours(size, place):
+    X = np.random.default_rng(3).integers(-2, 3, (60, 4)) * 1.0
+    index = InvertedIndex.of(X * size + place, "euclidean")
+    near = index.search(X[:5] * size + place, 6)[1]
+    assert near.tolist() == [neighbours_of(x, X, 6) for x in X[:5]]
+    out_of_range = index.search(np.full((1, 4), 1e60 * size), 6)[1]
+    assert len(set(out_of_range[0])) == 6
 
 
 def test_an_instance_is_no_neighbour_of_itself_even_among_its_duplicates():

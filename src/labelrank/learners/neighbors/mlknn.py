@@ -1,6 +1,6 @@
 """ML-kNN (Zhang & Zhou 2007): how many neighbours carry a label decides how probable it is."""
 
-from functools import partial
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -8,22 +8,22 @@ import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from labelrank import decoding
-from labelrank._types import Array
-from labelrank.declared import check_at_least, check_choice
+from labelrank._types import Array, Float64, Int64
+from labelrank.declared import array, choice, flag, number, sparse, stored, threads
 from labelrank.errors import InputError
 from labelrank.learners.base import LabelRanker
-from labelrank.learners.neighbors.all_pairs import AllPairs
-from labelrank.learners.neighbors.search import InvertedIndex
-from labelrank.resources import run_jobs
-from labelrank.rows import scaled_to_unit
-
-METRICS = ("euclidean", "cosine")
-ALGORITHMS = ("auto", "brute", "index")
-_PAIRS_AT_ONCE = 4_000_000
-_WORTH_AN_INDEX = 50_000
+from labelrank.learners.neighbors.search import InvertedIndex, votes
+from labelrank.relevance import relevant_part, unknown_part
 
 
+@stored(
+    "MLkNN",
+    1,
+    instances=sparse("n", "d", attribute="_X"),
+    relevant=sparse("n", "K", attribute="_Y"),
+    log_odds_=array("f8", "K", "k+1"),
+)
+@dataclass(eq=False, repr=False)
 class MLkNN(LabelRanker):
     """Nearest neighbours for label sets: the posterior odds of a label given its neighbours.
 
@@ -38,15 +38,15 @@ class MLkNN(LabelRanker):
     smoothing : float, default 1.0
         Added to every count.
     metric : {"euclidean", "cosine"}
+        Equally near neighbours are ordered by row number.
     algorithm : {"auto", "brute", "index"}
-        All distances, or an inverted index that skips what cannot be near. The index orders by
-        cosine, which is the Euclidean order too if all training rows are equally long (TF-IDF);
-        "auto" takes it for many sparse rows. The neighbours are the same; equally near ones by
-        smaller row number.
+        "auto" and "brute" compare by `metric`. "index" compares by cosine, which gives the same
+        neighbours if all training rows are equally long (TF-IDF); other rows are refused.
     count_self : bool, default False
         In training, count an instance among its own neighbours (the paper does not).
     n_jobs : int or None
     verbose : int, default 0
+        Has no effect.
 
     Attributes
     ----------
@@ -71,62 +71,42 @@ class MLkNN(LabelRanker):
            [0, 1]])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        *,
-        smoothing: float = 1.0,
-        metric: str = "euclidean",
-        algorithm: str = "auto",
-        count_self: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.smoothing = smoothing
-        self.metric = metric
-        self.algorithm = algorithm
-        self.count_self = count_self
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_neighbors: int = number(10, least=1, whole=True)
+    _: KW_ONLY
+    smoothing: float = number(1.0, above=0)
+    metric: str = choice("euclidean", "cosine")
+    algorithm: str = choice("auto", "brute", "index")
+    count_self: bool = flag(False)
+    n_jobs: int | None = threads()
+    verbose: int = 0
 
-    def _check_parameters(self) -> None:
-        check_at_least("n_neighbors", self.n_neighbors, 1)
-        check_choice("metric", self.metric, METRICS)
-        check_choice("algorithm", self.algorithm, ALGORITHMS)
-        if not self.smoothing > 0:
-            raise InputError(f"got smoothing={self.smoothing!r}; give a number above 0")
-
-    def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        self._rows = self._searchable(X)
-        known = Y.copy()
-        known.data = (Y.data > 0).astype(np.float64)
-        unknown = Y.copy()
-        unknown.data = np.isnan(Y.data).astype(np.float64)
-        for matrix in (known, unknown):
-            matrix.eliminate_zeros()
-        self._Y = known
-        n = X.shape[0]
-        self.n_neighbors_ = min(int(self.n_neighbors), n if self.count_self else n - 1)
-        self.log_odds_ = self._odds(self._counts(self._around(X)), known, unknown)
-
-    def _searchable(self, X: Any) -> Any:
-        """The training rows in the form in which they are searched."""
-        is_cosine = self.metric == "cosine"
-        fits = is_cosine or _equally_long(X)
-        if self.algorithm == "index" and not fits:
+    def _check_values(self, X: Any, Y: sp.csr_array) -> None:
+        squares = np.asarray((sp.csr_array(X) ** 2).sum(axis=1))
+        if self._by() != self.metric and np.ptp(squares) > 1e-5 * squares.max():
             raise InputError(
                 "got algorithm='index' with the Euclidean metric and rows of unequal length; "
                 "use metric='cosine', scale the rows to equal length, or algorithm='brute'"
             )
-        many = sp.issparse(X) and X.shape[0] > _WORTH_AN_INDEX
-        if self.algorithm == "index" or (self.algorithm == "auto" and many and fits):
-            return InvertedIndex.of(X)
-        if not sp.issparse(X):
-            return X
-        return AllPairs.of(_scaled(X), by_distance=False) if is_cosine else AllPairs.of(X)
 
-    def _around(self, X: Any) -> Array:
+    def _by(self) -> str:
+        return "cosine" if self.algorithm == "index" else self.metric
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        self._X = sp.csr_array(X, dtype=np.float64)
+        self._Y = relevant_part(Y).astype(bool).astype(np.float64)
+        self._index = InvertedIndex.of(self._X, self._by())
+        n = X.shape[0]
+        self.n_neighbors_ = min(int(self.n_neighbors), n if self.count_self else n - 1)
+        counts = self._counts(self._around(self._X))
+        self.log_odds_ = self._odds(counts, unknown_part(Y).astype(bool))
+
+    def after_loading(self) -> None:
+        self._index = InvertedIndex.of(self._X, self._by())
+        self.n_neighbors_ = self.log_odds_.shape[1] - 1
+        if self.n_neighbors_ > self._X.shape[0]:
+            raise ValueError("MLkNN has fewer instances than neighbours")
+
+    def _around(self, X: sp.csr_array) -> Int64:
         """Neighbours of the training instances, an instance itself left out unless asked for."""
         if self.count_self or not self.n_neighbors_:
             return self._nearest(X, self.n_neighbors_)
@@ -135,41 +115,22 @@ class MLkNN(LabelRanker):
         itself[~itself.any(axis=1), -1] = True  # duplicates of it took all places
         return near[~itself].reshape(len(near), -1)
 
-    def _nearest(self, X: Any, k: int) -> Array:
+    def _nearest(self, X: Any, k: int) -> Int64:
         """Row numbers (n × k) of the nearest training instances, nearest first."""
         if not k:
             return np.empty((X.shape[0], 0), np.int64)
-        if isinstance(self._rows, InvertedIndex):
-            return self._rows.search(X, k, self.n_jobs)[1]
-        if isinstance(self._rows, AllPairs):
-            return self._rows.nearest(X, k, self.n_jobs)
-        step = max(1, _PAIRS_AT_ONCE // self._rows.shape[0])
-        jobs = [
-            partial(self._brute, X[first : first + step], k) for first in range(0, X.shape[0], step)
-        ]
-        return np.concatenate(run_jobs(jobs, self.n_jobs)) if jobs else np.empty((0, k), np.int64)
+        return self._index.search(X, k, self.n_jobs)[1]
 
-    def _brute(self, X: Any, k: int) -> Array:
-        dense = X.toarray() if sp.issparse(X) else X
-        products, squares = dense @ self._rows.T, _squared_lengths(self._rows)
-        if self.metric == "cosine":
-            return decoding.rank(products / np.sqrt(np.where(squares > 0, squares, 1.0)), top=k)
-        return decoding.rank(2.0 * products - squares, top=k)
-
-    def _counts(self, near: Array) -> sp.csr_array:
+    def _counts(self, near: Int64) -> sp.csr_array:
         """How many of the neighbours carry each label (n × K, sparse)."""
-        n, k = near.shape
-        if not k:
-            return sp.csr_array((n, self.n_labels_))
-        content = (np.ones(near.size), near.ravel(), np.arange(0, near.size + 1, k))
-        return sp.csr_array(sp.csr_array(content, shape=(n, self._Y.shape[0])) @ self._Y)
+        return sp.csr_array(votes(near, np.ones(near.shape), self._Y.shape[0]) @ self._Y)
 
-    def _odds(self, counts: sp.csr_array, known: sp.csr_array, unknown: sp.csr_array) -> Array:
+    def _odds(self, counts: sp.csr_array, unknown: sp.csr_array) -> Float64:
         """Log posterior odds of each label for each number of neighbours that carry it."""
         everyone = self._histogram(counts, np.full(self.n_labels_, counts.shape[0]))
-        n_with, n_unknown = (np.asarray(m.sum(axis=0)).ravel() for m in (known, unknown))
-        with_label = self._histogram(counts.multiply(known), n_with)
-        without = everyone - with_label - self._histogram(counts.multiply(unknown), n_unknown)
+        with_label = self._histogram(counts.multiply(self._Y), self._Y.sum(axis=0))
+        not_known = self._histogram(counts.multiply(unknown), unknown.sum(axis=0))
+        without = everyone - with_label - not_known
         s = float(self.smoothing)
         likelihood = [
             (s + c) / (s * (self.n_neighbors_ + 1) + c.sum(axis=1, keepdims=True))
@@ -179,11 +140,11 @@ class MLkNN(LabelRanker):
         ratio = np.log(prior[0] / prior[1])[:, None]
         return np.asarray(ratio + np.log(likelihood[0]) - np.log(likelihood[1]))
 
-    def _histogram(self, counts: Any, total: Array) -> Array:
+    def _histogram(self, counts: Any, total: Array) -> Float64:
         """K × (k + 1): in how many of `total` instances c neighbours carry the label."""
-        found = sp.coo_array(counts)
+        counts = sp.coo_array(counts)
         width = self.n_neighbors_ + 1
-        place = found.col.astype(np.int64) * width + found.data.astype(np.int64)
+        place = counts.col.astype(np.int64) * width + counts.data.astype(np.int64)
         table = np.bincount(place, minlength=self.n_labels_ * width).astype(np.float64)
         table = table.reshape(self.n_labels_, width)
         table[:, 0] = total - table[:, 1:].sum(axis=1)
@@ -198,20 +159,7 @@ class MLkNN(LabelRanker):
     def predict_proba(self, X: Any) -> Array:
         """Posterior probability of each label; after a class vector scaled to sum to 1."""
         check_is_fitted(self)
-        found = np.asarray(expit(self._scores(self._check_X(X, reset=False))))
-        return found / found.sum(axis=1, keepdims=True) if self._one_class else found
-
-
-def _scaled(X: Any) -> sp.csr_array:
-    return scaled_to_unit(sp.csr_array(X, dtype=np.float64, copy=True))
-
-
-def _squared_lengths(X: Any) -> Array:
-    if not sp.issparse(X):
-        return np.einsum("ij,ij->i", X, X)
-    return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-
-
-def _equally_long(X: Any) -> bool:
-    squares = _squared_lengths(X)
-    return bool(np.ptp(squares) <= 1e-5 * squares.max()) if len(squares) else False
+        chances = np.asarray(expit(self._scores(self._check_X(X, reset=False))))
+        if self.target_.one_class:
+            return chances / chances.sum(axis=1, keepdims=True)
+        return chances
