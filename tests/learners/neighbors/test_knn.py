@@ -51,7 +51,7 @@ def test_neighbours_are_those_of_brute_force(k, signed):
 
 
 def test_few_rows_are_compared_exactly(monkeypatch):
-    """Sums in single precision are there to leave rows out: were they not, all would be compared."""
+    """Sums in single precision leave most rows out: otherwise all would be compared exactly."""
     compared = []
     nearest = search.kernels.nearest
     monkeypatch.setattr(search.kernels, "nearest", lambda *given: compared.append(nearest(*given)))
