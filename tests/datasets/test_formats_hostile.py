@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.io
-import zstandard
 
+from labelrank._zstd import zstd
 from labelrank.datasets import formats
 from labelrank.datasets.limits import Limits
 from labelrank.errors import FormatError, InputError, LabelrankError, MissingError
@@ -26,7 +26,7 @@ PACK = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
     "xz": lzma.compress,
-    "zst": zstandard.compress,
+    "zst": zstd.compress,
 }
 
 

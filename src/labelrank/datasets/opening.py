@@ -15,15 +15,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
-import zstandard
-
+from labelrank._zstd import zstd
 from labelrank.atomic import atomic_write
 from labelrank.datasets.limits import Limits
 from labelrank.errors import FormatError, MissingError
 
 COMPRESSED = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
-_DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError, ValueError)
+_DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, ValueError)
 _PIECE = 1 << 20
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
@@ -134,34 +133,6 @@ class _Joined(io.RawIOBase):
         return len(taken)
 
 
-class _Zstandard(io.RawIOBase):
-    """Frames of zstd, in small bites; the library's own reader takes a cut file for a whole one."""
-
-    def __init__(self, raw: IO[bytes]) -> None:
-        self._raw, self._left, self._frame = raw, b"", self._next_frame()
-
-    @staticmethod
-    def _next_frame() -> Any:
-        return zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._left:
-            bite = self._frame.unused_data or self._raw.read(1 << 12)
-            if not bite:
-                if not self._frame.eof:
-                    raise EOFError("the last zstd frame is not complete")
-                return 0
-            if self._frame.eof:
-                self._frame = self._next_frame()
-            self._left = self._frame.decompress(bite)
-        taken, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
-        buffer[: len(taken)] = taken
-        return len(taken)
-
-
 class _Bounded(io.RawIOBase):
     """Counts what comes out of a decompressor and stops a bomb."""
 
@@ -198,7 +169,7 @@ def _decompressed(raw: Any, kind: str | None) -> Any:
     if kind == "xz":
         return lzma.LZMAFile(raw)
     if kind == "zst":
-        return io.BufferedReader(_Zstandard(raw), _PIECE)
+        return zstd.ZstdFile(raw, options={zstd.DecompressionParameter.window_log_max: 27})
     return raw
 
 
@@ -259,4 +230,4 @@ def _compressed(file: IO[bytes], kind: str) -> Any:
         return bz2.BZ2File(file, "wb")
     if kind == "xz":
         return lzma.LZMAFile(file, "wb")
-    return zstandard.ZstdCompressor(level=10).stream_writer(file, closefd=False)
+    return zstd.ZstdFile(file, "wb", level=10)
