@@ -19,7 +19,7 @@ from labelrank.errors import ModelFileError
 from labelrank.persistence import checks, foreign, trees
 from labelrank.persistence.container import TYPES
 from labelrank.persistence.encode import BIT_GENERATORS, MAX_DEPTH, SPARSE, Node
-from labelrank.persistence.names import class_of
+from labelrank.persistence.names import class_of, is_sklearn
 from labelrank.persistence.versions import Contents, updated
 from labelrank.rows import check_sparse
 
@@ -188,18 +188,20 @@ class Decoder:
         how = how_stored(cls)
         if how is not None:
             return self._declared(cls, how, node, depth)
-        if "parameters" in node:
-            return cls(**self._values(node["parameters"], depth, checked=True))
+        parameters = self._values(node.get("parameters", {}), depth, checked=True)
+        if "state" not in node:
+            return cls(**parameters)
         is_alone, self._foreign = not self._foreign, cls.__module__.startswith("sklearn.")
         state = self._values(node["state"], depth, checked=False)
         self._foreign = not is_alone
         if issubclass(cls, tuple):
             return cls(**state)
-        found = cls.__new__(cls)
+        found = cls(**parameters) if parameters else cls.__new__(cls)
         if hasattr(cls, "__labelrank_restore__"):
             found.__labelrank_restore__(state)
-        else:
-            vars(found).update(state)
+            return found
+        vars(found).update(state)
+        if is_sklearn(found):
             foreign.check(found, alone=is_alone)
         return found
 

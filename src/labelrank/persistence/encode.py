@@ -21,7 +21,7 @@ from labelrank.declared import Stored, how_stored
 from labelrank.errors import ModelFileError
 from labelrank.persistence import checks, trees
 from labelrank.persistence.container import TYPES
-from labelrank.persistence.names import name_of
+from labelrank.persistence.names import is_sklearn, name_of
 
 Node = Any
 
@@ -84,16 +84,20 @@ class Encoder:
         name, how = name_of(type(value)), how_stored(type(value))
         if name is None:
             return self._refuse(value, path)
-        node = {"kind": "object", "class": name}
+        node: dict[str, Any] = {"kind": "object", "class": name}
         if how is not None:
             return {**node, "version": how.version, **self._declared(how, value, path, depth)}
-        if self._settings and hasattr(value, "get_params"):
-            return {**node, "parameters": self._parameters(value, path, depth)}
+        state = _state(value)
+        if hasattr(value, "get_params") and (self._settings or not is_sklearn(value)):
+            node["parameters"] = self._parameters(value, path, depth)
+            if self._settings:
+                return node
+            state = {key: state[key] for key in state.keys() - node["parameters"].keys()}
         with self._within(settings=False, checked=False):
-            state = self._items(_state(value), path, depth)
-        if state.get("input", "content") != "content":
+            node["state"] = self._items(state, path, depth)
+        if node["state"].get("input", "content") != "content":
             raise _refusal(f"{path}.input", "makes a model read files", "use input='content'")
-        return {**node, "state": state}
+        return node
 
     def _declared(self, how: Stored, value: Any, path: str, depth: int) -> Node:
         node = {}

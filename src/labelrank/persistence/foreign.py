@@ -31,8 +31,6 @@ FAILURES = (
 
 def check(estimator: Any, *, alone: bool) -> None:
     """Raise ModelFileError unless the estimator is sound and, where it is `alone`, answers."""
-    if not type(estimator).__module__.startswith("sklearn."):
-        return
     try:
         check_settings(estimator)
         if hasattr(estimator, "_parameter_constraints"):

@@ -86,6 +86,11 @@ def name_of(cls: type) -> str | None:
     return name if _find(name) is cls else None
 
 
+def is_sklearn(value: Any) -> bool:
+    """Whether an object is one of scikit-learn, which stores its attributes."""
+    return type(value).__module__.startswith("sklearn.")
+
+
 def class_of(name: Any) -> type:
     """The class stored under this name, or a ModelFileError."""
     found = _find(name) if isinstance(name, str) else None
