@@ -27,7 +27,7 @@ ENTRIES = (
     ),
     Entry(
         name="PCC",
-        learner="labelrank.learners.chains.greedy:ProbabilisticClassifierChain",
+        learner="labelrank.learners.chains.probabilistic:ProbabilisticClassifierChain",
         paper=_PAPER,
         summary="Probabilistic classifier chain: the most probable path, exactly; few labels only",
         settings=_RANDOM_ORDER,
@@ -36,7 +36,7 @@ ENTRIES = (
     ),
     Entry(
         name="PCC-beam",
-        learner="labelrank.learners.chains.greedy:ProbabilisticClassifierChain",
+        learner="labelrank.learners.chains.probabilistic:ProbabilisticClassifierChain",
         paper="Kumar et al. 2013, as in 004",
         summary="Probabilistic classifier chain by beam search, for any number of labels",
         settings={**_RANDOM_ORDER, "inference": "beam"},
@@ -45,7 +45,7 @@ ENTRIES = (
     ),
     Entry(
         name="MCC",
-        learner="labelrank.learners.chains.greedy:MonteCarloClassifierChain",
+        learner="labelrank.learners.chains.monte_carlo:MonteCarloClassifierChain",
         paper=_PAPER,
         summary="Classifier chain with the most probable of sampled paths",
         settings=_RANDOM_ORDER,
@@ -54,7 +54,7 @@ ENTRIES = (
     ),
     Entry(
         name="VCC",
-        learner="labelrank.learners.chains.greedy:ViterbiClassifierChain",
+        learner="labelrank.learners.chains.viterbi:ViterbiClassifierChain",
         paper=_PAPER,
         summary="Viterbi classifier chain: each label sees the one before it, best path exactly",
         settings=_RANDOM_ORDER,

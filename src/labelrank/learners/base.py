@@ -95,6 +95,10 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
     def _check_values(self, X: Any, Y: sp.csr_array) -> None:
         """Raise InputError for instances or relevance that this learner cannot use."""
 
+    def _look_at(self, Y: Any) -> TargetInfo:
+        """What the Y of `fit` looks like; learners of other targets than relevance override it."""
+        return TargetInfo.of(Y)
+
     @property
     def classes_(self) -> Array:
         """The labels, in the order of the columns of Y."""
@@ -113,7 +117,7 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
         with unchanged_if_refused(self):
             self.check_parameters()
             X = self._check_X(X, reset=True, Y=Y)
-            target = TargetInfo.of(Y)
+            target = self._look_at(Y)
             Y = target.read(Y, X.shape[0])
             self._check_values(X, Y)
             self.target_, self.n_seen_ = target, X.shape[0]
@@ -286,6 +290,21 @@ def unchanged_if_refused(learner: Any) -> Iterator[None]:
     except BaseException:
         learner.__dict__ = before
         raise
+
+
+def seeded(learner: Any, seed: int, *, replace: bool = False) -> Any:
+    """The learner with a number for every random state in it that is None; all, if `replace`.
+
+    The learner's own random state is `seed`, those within it `seed` + 1, + 2, ..., by name; with
+    `replace` all are numbered by name.
+    """
+    states = {
+        name: value
+        for name, value in sorted(learner.get_params(deep=True).items())
+        if name.rpartition("__")[2] == "random_state" and (replace or value is None)
+    }
+    names = sorted(states, key=lambda name: not replace and name != "random_state")
+    return learner.set_params(**{name: (seed + i) % 2**31 for i, name in enumerate(names)})
 
 
 def _one_sentence(message: str) -> str:

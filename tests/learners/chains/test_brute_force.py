@@ -67,7 +67,7 @@ def slow_log_joint(chain, x, y):
     total = 0.0
     for position, column in enumerate(chain.order_):
         features = list(x)
-        for c in chain._parents(chain.order_, position):
+        for c in chain.parents(chain.order_, position):
             size = len(chain.column_classes_[c])
             features += [codes[c]] if size == 2 else [float(codes[c] == k) for k in range(size)]
         link = chain.estimators_[position]
@@ -249,6 +249,28 @@ def test_inference_costs_calls_by_link_not_by_instance(kind, calls):
     Counting.calls = 0
     chain.predict(X)
     assert Counting.calls == calls
+
+
+@pytest.mark.parametrize(
+    ("kind", "calls"),
+    [
+        (ClassifierChain(), 5),
+        (MonteCarloClassifierChain(n_samples=50, random_state=0), 5),
+        (ViterbiClassifierChain(), 1 + 4 * 2),
+        (ProbabilisticClassifierChain(), 5 + 5 + 5),
+        (ChainSearch(ViterbiClassifierChain(Counting()), n_chains=2, random_state=0), 1 + 4 * 2),
+        (ChainEnsemble(ClassifierChain(Counting()), n_chains=3, random_state=0), 3 * 5),
+    ],
+)
+def test_scores_and_sets_come_from_one_decoding(kind, calls):
+    X, Y = problem([2] * 5, n=90)
+    if isinstance(kind, ClassifierChain):
+        kind.set_params(estimator=Counting())
+    chain = kind.fit(X, Y)
+    for ask in (chain.rank, chain.answer):
+        Counting.calls = 0
+        ask(X)
+        assert Counting.calls == calls
 
 
 def test_a_swap_in_a_viterbi_chain_retrains_only_the_links_beside_it():

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelrank import (
@@ -177,6 +179,47 @@ def test_constant_columns_are_predicted_as_they_were(learner):
     predicted = learner.fit(X, Y).predict(X)
     assert (predicted[:, 1] == 0).all()
     assert (predicted[:, 3] == 1).all()
+
+
+@pytest.mark.parametrize("kind", [IndependentClassifiers, ClassifierChain, ViterbiClassifierChain])
+def test_a_base_that_gives_the_frequencies_of_the_classes_is_asked_for_them(kind):
+    X, Y = np.zeros((10, 1)), np.zeros((10, 3), int)
+    Y[:8, 0], Y[:3, 1], Y[:, 2] = 1, 1, 1
+    chain = kind(DummyClassifier()).fit(X, Y)
+    np.testing.assert_allclose(chain.predict_proba(X), np.tile([0.8, 0.3, 1.0], (10, 1)))
+    assert chain.predict(X).tolist() == [[1, 0, 1]] * 10
+
+
+def test_a_chain_after_a_class_vector_answers_with_one_class():
+    X, _ = multilabel()
+    y = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    for learner in learners():
+        answer = learner.fit(X, y).answer(X)
+        assert answer.members.shape == answer.scores.shape == (120, 3)
+        np.testing.assert_array_equal(
+            learner.classes_[answer.members.argmax(axis=1)], learner.predict(X)
+        )
+        with pytest.raises(InputError, match="Y has 3 columns but the chain has 1"):
+            learner.log_joint(X, np.zeros((120, 3)))
+
+
+def test_a_seed_decides_what_is_random_inside_the_links():
+    X, Y = multilabel()
+    base = BaggingClassifier(DecisionTreeClassifier(max_features=1), n_estimators=2)
+    first, second = (
+        ClassifierChain(make_pipeline(StandardScaler(), base), random_state=3).fit(X, Y)
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
+
+
+@every
+def test_a_refused_fit_leaves_a_chain_as_it_was(learner):
+    X, Y = multilabel()
+    before = learner.fit(X, Y).predict(X)
+    with pytest.raises(InputError):
+        learner.fit(X[:, :2], np.full(Y.shape, -1.0))
+    np.testing.assert_array_equal(learner.predict(X), before)
 
 
 @every_chain

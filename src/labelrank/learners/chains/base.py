@@ -1,118 +1,109 @@
-"""What all chains share: reading targets, training links, and answering from paths."""
+"""What all chains share: one fit, one decoding for scores and sets, and the training of links.
 
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+| learner | a link sees | inference | file |
+|---|---|---|---|
+| `IndependentClassifiers` (IC) | x | each column by itself | `greedy` |
+| `ClassifierChain` (CC) | x and all earlier labels | greedy | `greedy` |
+| `ProbabilisticClassifierChain` (PCC) | as CC | exact, beam, ε-approximate | `probabilistic` |
+| `MonteCarloClassifierChain` (MCC) | as CC | best of sampled paths | `monte_carlo` |
+| `ViterbiClassifierChain` (VCC) | x and the label before | exact (Viterbi) | `viterbi` |
+
+`search` looks for a good order (MsCC, VsCC), `ensemble` lets several orders vote.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.model_selection import cross_val_predict
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank import decoding
-from labelrank._types import Array
+from labelrank._types import Array, Int32, Int64
+from labelrank.declared import check_parameters, choice, nested, seed, stored, threads
 from labelrank.errors import InputError
-from labelrank.learners.base import Answer, LabelRanker, unchanged_if_refused
-from labelrank.learners.chains import inference
+from labelrank.learners.base import Answer, LabelRanker
 from labelrank.learners.chains.links import (
     Link,
-    Scorer,
+    Training,
     base_estimator,
-    beside,
-    make_scorer,
-    seeded,
+    draw_seeds,
+    narrow,
     train_links,
+    train_on_predictions,
 )
-from labelrank.learners.chains.targets import (
-    UNSEEN,
-    Encoding,
-    Targets,
-    encode,
-    holds_classes,
-    read_classes,
-    read_relevance,
-)
-from labelrank.learners.chains.trellis import Trellis, grow_trellis
-from labelrank.relevance import TargetInfo, is_class_vector
+from labelrank.learners.chains.scorers import Decoding, FittedChain, Scorer, log_joint
+from labelrank.learners.chains.targets import UNKNOWN, UNSEEN, ColumnInfo, Encoding
+from labelrank.resources import blocks
 
-Codes = npt.NDArray[np.int32]
-Order = Sequence[int] | npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    from labelrank.learners.chains.trellis import Trellis
+
+Order = Sequence[int] | Int64
 
 _ROWS_AT_ONCE = 8192
 _LARGEST_LOG_ODDS = 700.0
-_DECLARED = (
-    "target_", "n_features_in_", "feature_names_in_", "column_classes_",
-    "cardinality_", "_multidimensional", "n_seen_",
-)  # fmt: skip
 
 
-class ColumnLearner(LabelRanker):
-    """A learner of columns of classes, answered by one path an instance.
+@dataclass(eq=False, repr=False)
+class ChainParameters:
+    """The parameters of every chain, search and ensemble."""
 
-    A subclass trains in `_learn_columns`, and tells of a block of instances its path (`_paths`)
-    and the log probabilities of the classes of each column (`_log_marginals`).
+    estimator: Any = None
+    _: KW_ONLY
+    targets: str = choice("auto", "relevance", "classes")
+    n_jobs: int | None = threads()
+    random_state: Any = seed()
+
+
+@stored("ColumnLearner", 1, target_=nested("ColumnInfo"))
+class ColumnLearner(ChainParameters, LabelRanker):
+    """A learner of columns of classes, answered by one path per instance.
+
+    A subclass trains in `train`, and answers for a block of instances in `decode`. Y is a
+    relevance matrix (dense or CSR), a matrix of classes, or a class vector; NaN is unknown.
     """
 
     _set_is_cut = False
 
-    def _learn_columns(self, X: Any, targets: Targets) -> None:
+    target_: ColumnInfo
+
+    def train(self, X: Any, codes: Int32) -> None:
+        """Learn from checked instances and class codes."""
         raise NotImplementedError
 
-    def _paths(self, X: Any) -> Codes:
+    def decode(self, X: Any) -> Decoding:
+        """The paths of checked instances, and the log probabilities they go with."""
         raise NotImplementedError
 
-    def _log_marginals(self, X: Any) -> list[Array]:
-        raise NotImplementedError
+    @property
+    def column_classes_(self) -> list[Array]:
+        """The classes of each column."""
+        return self.target_.columns
 
-    def _log_joint(self, X: Any, codes: Codes) -> Array:
-        raise NotImplementedError
+    def _look_at(self, Y: Any) -> ColumnInfo:
+        return ColumnInfo.look(Y, self.targets)
 
-    def fit(self, X: Any, Y: Any) -> Self:
-        """Learn from instances X (n × d) and targets Y.
+    def _learn(self, X: Any, Y: Any) -> None:
+        self.train(X, self.target_.codes(Y))
 
-        Y is a relevance matrix (dense or CSR), a matrix of classes (see `targets`), or a class
-        vector; NaN is unknown.
-        """
-        with unchanged_if_refused(self):
-            self._check()
-            X = self._check_X(X, reset=True, Y=Y)
-            self.target_ = TargetInfo.of(Y)
-            targets = self._read(Y, X.shape[0])
-            self.column_classes_ = targets.classes
-            relevant = (targets.codes > 0).sum(axis=1).mean()
-            self.cardinality_ = 1.0 if self._one_class else float(relevant)
-            self.n_seen_ = X.shape[0]
-            self._learn_columns(X, targets)
-        return self
+    def _row_blocks(self, X: Any) -> Iterator[Any]:
+        return (X[rows] for rows in blocks(X.shape[0], _ROWS_AT_ONCE))
 
-    def _read(self, Y: Any, n_rows: int) -> Targets:
-        self._multidimensional = not self._one_class and holds_classes(Y, self.targets)
-        if self._one_class:
-            self.target_.read(Y, n_rows)
-            codes = np.searchsorted(self.classes_, np.asarray(Y))[:, None]
-            return Targets(codes.astype(np.int32), [self.classes_])
-        return (read_classes if self._multidimensional else read_relevance)(Y, n_rows)
-
-    def _codes(self, Y: Any, n_rows: int) -> Codes:
-        """Codes of given targets, -1 unknown, -2 a class not met in training."""
-        if self._one_class and is_class_vector(Y):
-            return encode(np.asarray(Y)[:, None], self.column_classes_, n_rows)
-        if self._multidimensional:
-            return encode(Y, self.column_classes_, n_rows)
-        self.target_.read(Y, n_rows)
-        return read_relevance(Y, n_rows).codes
+    def _paths(self, X: Any) -> Int32:
+        return self._stacked(lambda block: self.decode(block).codes, X)
 
     def predict(self, X: Any) -> Any:
-        """The chosen path: a 0/1 matrix, the classes of each column, or one class an instance."""
+        """The chosen path: a 0/1 matrix, the classes of each column, or one class per instance."""
         check_is_fitted(self)
-        codes = self._in_blocks(self._check_X(X, reset=False), self._paths)
-        if self._one_class:
+        codes, target = self._paths(self._check_X(X, reset=False)), self.target_
+        if target.one_class:
             return self.classes_[codes[:, 0]]
-        if not self._multidimensional:
-            return decoding.indicator(
-                codes > 0, sparse=self.target_.sparse, dtype=self.target_.dtype
-            )
-        columns = zip(self.column_classes_, codes.T, strict=True)
+        if not target.holds_classes:
+            return decoding.indicator(codes > 0, sparse=target.sparse, dtype=target.dtype)
+        columns = zip(target.columns, codes.T, strict=True)
         return np.column_stack([classes[chosen] for classes, chosen in columns])
 
     def predict_proba(self, X: Any) -> Any:
@@ -121,10 +112,96 @@ class ColumnLearner(LabelRanker):
         What they mean is the learner's own: see the class.
         """
         check_is_fitted(self)
-        found = [np.exp(m) for m in self._all_log_marginals(self._check_X(X, reset=False))]
-        if self._one_class:
-            return found[0]
-        return found if self._multidimensional else np.column_stack([p[:, 1] for p in found])
+        X = self._check_X(X, reset=False)
+        parts = [self.decode(block).log_marginals() for block in self._row_blocks(X)]
+        proba = [np.exp(np.vstack(column)) for column in zip(*parts, strict=True)]
+        if self.target_.one_class:
+            return proba[0]
+        return proba if self.target_.holds_classes else np.column_stack([p[:, 1] for p in proba])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Average precision of the ranking; exact match for columns of classes."""
+        if not self.target_.holds_classes:
+            return super().score(X, y, sample_weight)
+        X = self._check_X(X, reset=False)
+        equal = (self._paths(X) == self.target_.encode(y, X.shape[0])).all(axis=1)
+        return float(np.average(equal, weights=sample_weight))
+
+    def _scores(self, X: Any) -> Array:
+        return self._log_odds(self.decode(X))
+
+    def _answer(self, X: Any) -> Answer:
+        decoded = self.decode(X)
+        scores = self._log_odds(decoded)
+        of_one = self.target_.one_class
+        return Answer(scores, decoding.first(scores, 1) if of_one else decoded.codes > 0)
+
+    def _log_odds(self, decoded: Decoding) -> Array:
+        """Log odds of relevance (log probabilities of the classes after a class vector)."""
+        if self.target_.holds_classes:
+            raise InputError(
+                f"{type(self).__name__} was fitted on columns of classes, which have no one "
+                "ranking; use predict or predict_proba"
+            )
+        log_marginals = decoded.log_marginals()
+        if self.target_.one_class:
+            return np.maximum(log_marginals[0], -_LARGEST_LOG_ODDS)
+        odds = np.column_stack([m[:, 1] - m[:, 0] for m in log_marginals])
+        return np.clip(odds, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
+
+
+@stored("ChainLearner", 1, model_=nested("FittedChain"))
+class ChainLearner(ColumnLearner):
+    """One chain: links in an order. A subclass says what a link sees, and which path is chosen."""
+
+    order: Any = None
+    cv: Any = None
+
+    def parents(self, order: Order, position: int) -> Order:
+        """The earlier columns the link at `position` sees: all of them, unless overridden."""
+        return order[:position]
+
+    def choose(self, scorer: Scorer, seed: int) -> Decoding:
+        """The path this kind of chain takes; `seed` is for those that draw random numbers."""
+        raise NotImplementedError
+
+    def links(self, order: Order) -> list[Link]:
+        """The links of this kind of chain for an order of the columns."""
+        return [
+            Link(int(column), tuple(int(c) for c in self.parents(order, position)))
+            for position, column in enumerate(order)
+        ]
+
+    @property
+    def order_(self) -> Int64:
+        """The columns in chain order."""
+        return np.array([link.column for link in self.model_.links])
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The fitted classifiers of the links, in chain order."""
+        return self.model_.models
+
+    def _check_combinations(self) -> None:
+        base_estimator(self.estimator)
+
+    def train(self, X: Any, codes: Int32) -> None:
+        """Train one link per column; see `links.train_links`."""
+        rng = check_random_state(self.random_state)
+        links = self.links(_order(self.order, codes.shape[1], rng))
+        seeds = draw_seeds(rng, codes.shape[1])
+        encoding = Encoding.of(codes, self.column_classes_)
+        base = base_estimator(self.estimator)
+        training = Training(narrow(X), codes, encoding, base, seeds)
+        if self.cv is None:
+            models = train_links(links, training, self.n_jobs)
+        else:
+            models = train_on_predictions(links, training, self.cv)
+        self.model_ = FittedChain(links, models, encoding, int(seeds[0]))
+
+    def decode(self, X: Any) -> Decoding:
+        """The chosen paths, by one walk along the links."""
+        return self.choose(self.model_.scorer(X), self.model_.seed)
 
     def log_joint(self, X: Any, Y: Any) -> Array:
         """Log probability (n,) of the given targets under the model.
@@ -133,122 +210,33 @@ class ColumnLearner(LabelRanker):
         """
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
-        codes = self._codes(Y, X.shape[0])
-        found = self._log_joint(X, np.maximum(codes, -1))
-        return np.where((codes == UNSEEN).any(axis=1), -np.inf, found)
+        codes = self.target_.encode(Y, X.shape[0])
+        log = log_joint(self.model_.scorer(X), np.maximum(codes, UNKNOWN))
+        return np.where((codes == UNSEEN).any(axis=1), -np.inf, log)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Average precision of the ranking; exact match for columns of classes."""
-        if not self._multidimensional:
-            return super().score(X, y, sample_weight)
-        X = self._check_X(X, reset=False)
-        equal = (self._in_blocks(X, self._paths) == self._codes(y, X.shape[0])).all(axis=1)
-        return float(np.average(equal, weights=sample_weight))
-
-    def _adopt(self, owner: "ColumnLearner") -> None:
-        """Take over what `owner` learned about the form of X and Y, to answer in its place."""
-        for name in _DECLARED:
-            if hasattr(owner, name):
-                setattr(self, name, getattr(owner, name))
-
-    def _scores(self, X: Any) -> Array:
-        """Log odds of relevance (log probabilities of the classes after a class vector)."""
-        found = self._all_log_marginals(X)
-        if self._one_class:
-            return np.maximum(found[0], -_LARGEST_LOG_ODDS)
-        if self._multidimensional:
-            raise InputError(
-                f"{type(self).__name__} was fitted on columns of classes, which have no one "
-                "ranking; use predict or predict_proba"
-            )
-        odds = np.column_stack([m[:, 1] - m[:, 0] for m in found])
-        return np.clip(odds, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
-
-    def _answer(self, X: Any) -> Answer:
-        return Answer(self._scores(X), self._in_blocks(X, self._paths) > 0)
-
-    def _all_log_marginals(self, X: Any) -> list[Array]:
-        parts = [self._log_marginals(X[b]) for b in _blocks(X)]
-        return [np.vstack(columns) for columns in zip(*parts, strict=True)]
-
-    def _in_blocks(self, X: Any, answer: Callable[[Any], Codes]) -> Codes:
-        return np.vstack([answer(X[b]) for b in _blocks(X)])
-
-
-def _blocks(X: Any) -> list[slice]:
-    return [slice(a, a + _ROWS_AT_ONCE) for a in range(0, X.shape[0], _ROWS_AT_ONCE)]
-
-
-class ChainLearner(ColumnLearner):
-    """One chain: links in an order. A subclass says what a link sees, and which path it takes."""
-
-    def _parents(self, order: Order, position: int) -> Order:
-        """The earlier columns the link at `position` sees: all of them, unless overridden."""
-        return order[:position]
-
-    def _decode(self, scorer: Scorer) -> Codes:
-        raise NotImplementedError
-
-    def _decode_marginals(self, scorer: Scorer) -> list[Array]:
-        """By default the log probabilities after the earlier labels of the chosen path."""
-        return inference.conditionals(scorer, self._decode(scorer))
-
-    def _check_parameters(self) -> None:
-        base_estimator(self.estimator)
-
-    def links(self, order: Order) -> list[Link]:
-        """The links of this kind of chain for an order of the columns."""
-        return [
-            Link(int(column), tuple(int(c) for c in self._parents(order, position)))
-            for position, column in enumerate(order)
-        ]
-
-    def _learn_columns(self, X: Any, targets: Targets) -> None:
-        rng = check_random_state(self.random_state)
-        n_columns = targets.codes.shape[1]
-        order = _order(getattr(self, "order", None), n_columns, rng)
-        links, seeds = self.links(order), draw_seeds(rng, n_columns)
-        base, encoding = base_estimator(self.estimator), Encoding(targets)
-        cv = getattr(self, "cv", None)
-        if cv is None:
-            models = train_links(links, X, targets.codes, encoding, base, seeds, self.n_jobs)
-        else:
-            models = _train_on_predictions(links, X, targets, base, seeds, cv)
-        self._take(links, models, encoding, int(seeds[0]))
-
-    def _take(self, links: list[Link], models: list[Any], encoding: Encoding, seed: int) -> None:
-        """Become the chain of these fitted links."""
-        self.order_ = np.array([link.column for link in links])
-        self.estimators_ = models
-        self._links, self._encoding, self._seed = links, encoding, seed
-
-    def _scorer(self, X: Any) -> Scorer:
-        return make_scorer(self._links, self.estimators_, self._encoding, X)
-
-    def _paths(self, X: Any) -> Codes:
-        return self._decode(self._scorer(X))
-
-    def _log_marginals(self, X: Any) -> list[Array]:
-        return self._decode_marginals(self._scorer(X))
-
-    def _log_joint(self, X: Any, codes: Codes) -> Array:
-        return inference.log_joint(self._scorer(X), codes)
-
-    def trellis(self, x: Any) -> Trellis:
+    def trellis(self, x: Any) -> "Trellis":
         """The states, probabilities, best and greedy path of one instance; draw it with `draw`."""
+        from labelrank.learners.chains.trellis import grow_trellis
+
         check_is_fitted(self)
         X = x if len(getattr(x, "shape", ())) == 2 else np.atleast_2d(np.asarray(x))
         X = self._check_X(X, reset=False)
         if X.shape[0] != 1:
             raise InputError(f"got {X.shape[0]} instances; a trellis shows one, so give one row")
-        names = ["class"] if self._one_class else [str(name) for name in self.classes_]
-        scorer = self._scorer(X)
-        return grow_trellis(scorer, self._decode(scorer), names, self.column_classes_)
+        names = ["class"] if self.target_.one_class else [str(name) for name in self.classes_]
+        scorer = self.model_.scorer(X)
+        path = self.choose(scorer, self.model_.seed).codes
+        return grow_trellis(scorer, path, names, self.column_classes_)
 
-
-def draw_seeds(rng: np.random.RandomState, n_columns: int) -> Array:
-    """One seed a column, for links whose classifier is random."""
-    return rng.randint(np.iinfo(np.int32).max, size=n_columns)
+    def inside(self, owner: ColumnLearner, **parameters: Any) -> Self:
+        """An untrained copy that knows the form of X and Y of a search or an ensemble."""
+        chain = clone(self).set_params(**parameters)
+        check_parameters(chain)
+        chain.target_, chain.cardinality_ = owner.target_, owner.cardinality_
+        chain.n_seen_, chain.n_features_in_ = owner.n_seen_, owner.n_features_in_
+        if hasattr(owner, "feature_names_in_"):
+            chain.feature_names_in_ = owner.feature_names_in_
+        return chain
 
 
 def _order(order: Any, n_columns: int, rng: np.random.RandomState) -> Order:
@@ -262,21 +250,3 @@ def _order(order: Any, n_columns: int, rng: np.random.RandomState) -> Order:
             "'random', or None for their own order"
         )
     return [int(c) for c in order]
-
-
-def _train_on_predictions(
-    links: list[Link], X: Any, targets: Targets, base: Any, seeds: Array, cv: Any
-) -> list[Any]:
-    """Links that see cross-validated predictions of the earlier labels instead of the true ones."""
-    encoding, seen, models = Encoding(targets), targets.codes.copy(), []
-    for link in links:
-        y = targets.codes[:, link.column]
-        given = seen.copy()
-        given[:, link.column] = y
-        models += train_links([link], X, given, encoding, base, seeds)
-        known = y >= 0
-        if len(np.unique(y[known])) > 1:
-            features = beside(X, encoding.features(seen, link.parents))
-            model = seeded(base, seeds[link.column])
-            seen[known, link.column] = cross_val_predict(model, features[known], y[known], cv=cv)
-    return models

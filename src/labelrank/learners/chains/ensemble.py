@@ -1,23 +1,24 @@
 """Ensembles of chains: many random orders vote."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from labelrank._types import Array
-from labelrank.declared import check_at_least, check_choice
-from labelrank.errors import InputError
-from labelrank.learners.chains.base import ChainLearner, ColumnLearner, draw_seeds
-from labelrank.learners.chains.greedy import inner_chain
-from labelrank.learners.chains.inference import Codes
-from labelrank.learners.chains.targets import Targets
+from labelrank._types import Array, Float64, Int32, Int64
+from labelrank.declared import choice, nested, number, stored
+from labelrank.learners.chains.base import ColumnLearner
+from labelrank.learners.chains.greedy import CHAINS, ClassifierChain, chain_of
+from labelrank.learners.chains.links import draw_seeds
+from labelrank.learners.chains.scorers import Decoding
 from labelrank.learners.chains.trellis import Trellis
 
 
+@stored("ChainEnsemble", 1, estimators_=nested(*CHAINS, many=True))
+@dataclass(kw_only=True, eq=False, repr=False)
 class ChainEnsemble(ColumnLearner):
     """Chains of random orders that vote (ensemble of classifier chains).
 
@@ -47,65 +48,47 @@ class ChainEnsemble(ColumnLearner):
     array([[1, 0]])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_chains: int = 10,
-        voting: str = "hard",
-        sample_size: float = 1.0,
-        targets: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_chains = n_chains
-        self.voting = voting
-        self.sample_size = sample_size
-        self.targets = targets
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_chains: int = number(10, least=1, whole=True)
+    voting: str = choice("hard", "soft")
+    sample_size: float = number(1.0, above=0, most=1)
 
-    def _check_parameters(self) -> None:
-        inner_chain(self.estimator)._check()
-        check_choice("voting", self.voting, ("hard", "soft"))
-        check_at_least("n_chains", self.n_chains, 1)
-        if not 0 < self.sample_size <= 1:
-            raise InputError(f"got sample_size={self.sample_size!r}; give a number in (0, 1]")
+    @property
+    def order_(self) -> Int64:
+        """The orders of the chains, one per row."""
+        return np.array([chain.order_ for chain in self.estimators_])
 
-    def _learn_columns(self, X: Any, targets: Targets) -> None:
-        rng = check_random_state(self.random_state)
-        seeds = draw_seeds(rng, self.n_chains)
-        self.estimators_ = [self._train(X, targets, int(seed)) for seed in seeds]
-        self.order_ = np.array([chain.order_ for chain in self.estimators_])
+    def train(self, X: Any, codes: Int32) -> None:
+        """Train the chains one after the other, each with its own seed."""
+        seeds = draw_seeds(check_random_state(self.random_state), self.n_chains)
+        self.estimators_ = [self._trained(X, codes, int(seed)) for seed in seeds]
 
-    def _train(self, X: Any, targets: Targets, seed: int) -> ChainLearner:
-        chain = clone(inner_chain(self.estimator)).set_params(random_state=seed)
-        chain.set_params(order="random", n_jobs=self.n_jobs)
-        chain._adopt(self)
+    def _trained(self, X: Any, codes: Int32, seed: int) -> ClassifierChain:
+        chain = chain_of(self.estimator).inside(
+            self, random_state=seed, order="random", n_jobs=self.n_jobs
+        )
         if self.sample_size < 1:
             size = max(1, round(self.sample_size * X.shape[0]))
             rows = np.random.default_rng(seed).permutation(X.shape[0])[:size]
-            X, targets = X[rows], Targets(targets.codes[rows], targets.classes)
-        chain._learn_columns(X, targets)
+            X, codes = X[rows], codes[rows]
+        chain.train(X, codes)
         return chain
 
-    def _log_marginals(self, X: Any) -> list[Array]:
+    def decode(self, X: Any) -> Decoding:
+        """The classes with most votes."""
+        decoded = [chain.decode(X) for chain in self.estimators_]
         if self.voting == "soft":
-            found = [chain._log_marginals(X) for chain in self.estimators_]
-            weight = np.log(len(found))
-            return [logsumexp(np.stack(same), axis=0) - weight for same in zip(*found, strict=True)]
-        paths = [chain._paths(X) for chain in self.estimators_]
-        sizes = [len(classes) for classes in self.column_classes_]
-        return [_log_votes([p[:, c] for p in paths], size) for c, size in enumerate(sizes)]
+            by_chain = [one.log_marginals() for one in decoded]
+            marginals = [_log_mean(list(same)) for same in zip(*by_chain, strict=True)]
+        else:
+            sizes = enumerate(map(len, self.column_classes_))
+            marginals = [_log_votes([one.codes[:, c] for one in decoded], k) for c, k in sizes]
+        codes = np.column_stack([m.argmax(axis=1) for m in marginals]).astype(np.int32)
+        return Decoding(codes, lambda: marginals)
 
-    def _paths(self, X: Any) -> Codes:
-        columns = [m.argmax(axis=1) for m in self._log_marginals(X)]
-        return np.column_stack(columns).astype(np.int32)
-
-    def _log_joint(self, X: Any, codes: Codes) -> Array:
-        found = [chain._log_joint(X, codes) for chain in self.estimators_]
-        return logsumexp(found, axis=0) - np.log(len(found))
+    def log_joint(self, X: Any, Y: Any) -> Array:
+        """Log probability (n,) of the given targets under the mixture of the chains."""
+        check_is_fitted(self)
+        return _log_mean([chain.log_joint(X, Y) for chain in self.estimators_])
 
     def trellis(self, x: Any, chain: int = 0) -> Trellis:
         """The trellis of one instance in one of the chains."""
@@ -113,7 +96,11 @@ class ChainEnsemble(ColumnLearner):
         return self.estimators_[chain].trellis(x)
 
 
-def _log_votes(chosen: list[Array], size: int) -> Array:
+def _log_mean(logs: list[Array]) -> Float64:
+    return np.asarray(logsumexp(np.stack(logs), axis=0) - np.log(len(logs)))
+
+
+def _log_votes(chosen: list[Array], size: int) -> Float64:
     """Log share of the votes, one vote in all spread evenly so that no share is zero."""
     votes = np.full((len(chosen[0]), size), 1.0 / size)
     for codes in chosen:

@@ -8,18 +8,19 @@ scikit-learn's LogisticRegression: C Σ loss + ½ |w|², the intercept free.
 """
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import log_expit, log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from labelrank._types import Array
+from labelrank._types import Array, Float64, Int64
+from labelrank.declared import anything, array, check_parameters, number, stored, value
 from labelrank.errors import InputError
 from labelrank.kernels.logistic import loss_and_residual
 from labelrank.resources import run_jobs
@@ -29,6 +30,16 @@ _LINKS_AT_ONCE = 128
 _LARGEST_FACTOR = 2500
 
 
+@stored(
+    "LogisticLink",
+    1,
+    coef_=array("f8", "columns", "d"),
+    intercept_=array("f8", "columns"),
+    classes_=anything(),
+    n_iter_=value(int, least=0),
+    n_features_in_=value(int, least=0),
+)
+@dataclass(eq=False, repr=False)
 class LogisticLink(ClassifierMixin, BaseEstimator):
     """Logistic regression that chains train many of at once; also a plain classifier.
 
@@ -56,24 +67,39 @@ class LogisticLink(ClassifierMixin, BaseEstimator):
     array([0, 1])
     """
 
-    def __init__(self, C: float = 1.0, *, tol: float = 1e-4, max_iter: int = 300) -> None:
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = number(1.0, above=0)
+    _: KW_ONLY
+    tol: float = number(1e-4, least=0)
+    max_iter: int = number(300, least=0, whole=True)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Solve for one target; a y of one class gives that class with certainty."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         if y.dtype.kind == "f" and (y != np.round(y)).any():
-            raise InputError("Unknown label type: continuous; give one class an instance")
+            raise InputError("Unknown label type: continuous; give one class per instance")
         classes, codes = np.unique(y, return_inverse=True)
         shared = SharedDesign(X, np.empty((X.shape[0], 0)), codes[:, None], self)
         fitted = shared.solve([Problem(0, len(classes), np.arange(0))])[0]
-        self.coef_: Array = fitted.coef_
-        self.intercept_: Array = fitted.intercept_
+        self.coef_: Float64 = fitted.coef_
+        self.intercept_: Float64 = fitted.intercept_
         self.n_iter_: int = fitted.n_iter_
         self.classes_ = classes
         return self
+
+    @classmethod
+    def certain(cls, code: int, n_features: int) -> Self:
+        """The fitted link of a column in which only this class occurs."""
+        link = cls()
+        link.coef_, link.intercept_ = np.zeros((0, n_features)), np.zeros(0)
+        link.classes_, link.n_iter_, link.n_features_in_ = np.array([code]), 0, n_features
+        return link
+
+    def after_loading(self) -> None:
+        n_classes, n_columns = len(self.classes_), len(self.coef_)
+        if np.ndim(self.classes_) != 1 or self.coef_.shape[1] != self.n_features_in_:
+            raise ValueError("the classes or features of a link do not fit its weights")
+        if not n_classes or (n_columns != n_classes if n_classes > 2 else n_columns > 1):
+            raise ValueError("a link has too many or too few weight vectors for its classes")
 
     def decision_function(self, X: Any) -> Array:
         """Scores of the classes; one column, the second over the first, where there are two."""
@@ -116,7 +142,7 @@ class Problem(NamedTuple):
 
     target: int
     n_classes: int
-    features: npt.NDArray[np.int64]
+    features: Int64
 
     @property
     def width(self) -> int:
@@ -131,25 +157,20 @@ class SharedDesign:
     """
 
     def __init__(self, X: Any, labels: Array, codes: Array, settings: LogisticLink) -> None:
-        if not settings.C > 0:
-            raise InputError(f"got C={settings.C!r}; give a number above 0")
+        check_parameters(settings)
         self.settings = settings
         self.codes = np.ascontiguousarray(codes, np.int32)
-        n, self._n_features = X.shape
-        inner, self._axes, self._centre = _factor(X)
+        inner, self._axes, self._centre = _factored(X)
         self._label_centre = labels.mean(axis=0)
         design = _beside(inner, labels - self._label_centre)
-        squares = design.multiply(design).sum(axis=0) if sp.issparse(design) else (design**2).sum(0)
         penalty = np.r_[np.full(design.shape[1] - 1, 1.0 / settings.C), 0.0]
-        self._scale = np.sqrt(0.25 * np.asarray(squares).ravel() + penalty)
-        self._scale[self._scale == 0.0] = 1.0
-        self._design = (
-            design @ sp.diags_array(1.0 / self._scale)
-            if sp.issparse(design)
-            else (design / self._scale)
-        )
-        self._penalty = (penalty / self._scale**2)[:, None]
-        self._n_inner = inner.shape[1]
+        squares = design.multiply(design) if sp.issparse(design) else design**2
+        scale = np.sqrt(0.25 * np.asarray(squares.sum(axis=0)).ravel() + penalty)
+        scale[scale == 0.0] = 1.0
+        inverse = sp.diags_array(1.0 / scale)
+        self.design = design @ inverse if sp.issparse(design) else design / scale
+        self.penalty = (penalty / scale**2)[:, None]
+        self._scale, self._n_inner = scale, inner.shape[1]
 
     def solve(self, problems: Sequence[Problem], n_jobs: int | None = None) -> list[LogisticLink]:
         """A fitted LogisticLink for each problem, in order; features of X first, then labels'."""
@@ -159,14 +180,13 @@ class SharedDesign:
 
     def _solve_part(self, problems: Sequence[Problem]) -> list[LogisticLink]:
         width = np.array([p.width for p in problems])
-        first = np.concatenate([[0], np.cumsum(width)[:-1]])
-        free = np.zeros((self._design.shape[1], width.sum()))
+        first = np.cumsum(width) - width
+        free = np.zeros((self.design.shape[1], width.sum()))
         free[: self._n_inner] = 1.0
         free[-1] = 1.0
         for a, p in zip(first, problems, strict=True):
             free[self._n_inner + p.features, a : a + p.width] = 1.0
-        target = np.array([p.target for p in problems])
-        batch = _Batch(self, first, width, target, free)
+        batch = _Batch(self, width, np.array([p.target for p in problems]), free)
         weights = batch.minimise() / self._scale[:, None]
         return [
             self._link(weights[:, a : a + p.width], p, batch.n_steps)
@@ -186,15 +206,12 @@ class SharedDesign:
         return link
 
 
-def _factor(X: Any) -> tuple[Any, Array | None, Array]:
-    """X in centred principal coordinates, their axes, and the centre; large sparse X unchanged."""
+def _factored(X: Any) -> tuple[Any, Array | None, Array]:
+    """X in centred principal coordinates, their axes, and the centre; large X unchanged."""
     n, d = X.shape
     if min(n, d) > _LARGEST_FACTOR:
-        return (
-            (sp.csr_array(X, dtype=float) if sp.issparse(X) else X.astype(float)),
-            None,
-            (np.zeros(d)),
-        )
+        unchanged = sp.csr_array(X, dtype=float) if sp.issparse(X) else X.astype(float)
+        return unchanged, None, np.zeros(d)
     dense = X.toarray().astype(float) if sp.issparse(X) else X.astype(float)
     centre = dense.mean(axis=0)
     dense -= centre
@@ -221,12 +238,11 @@ class _Batch:
     step lengths and curvatures are its own: it takes the path it would take alone.
     """
 
-    def __init__(
-        self, shared: SharedDesign, first: Array, width: Array, target: Array, free: Array
-    ) -> None:
-        self.design, self.penalty = shared._design, shared._penalty
+    def __init__(self, shared: SharedDesign, width: Int64, target: Int64, free: Float64) -> None:
+        self.design, self.penalty = shared.design, shared.penalty
         self.codes, self.settings = shared.codes, shared.settings
-        self.first, self.width, self.target, self.free = first, width, target, free
+        self.first, self.width = np.cumsum(width) - width, width
+        self.target, self.free = target, free
         self.weights = np.zeros_like(free)
         self.scores = np.zeros((len(self.codes), int(width.sum())))
         self.history: list[tuple[Array, Array, Array]] = []
@@ -236,7 +252,8 @@ class _Batch:
         solved = np.zeros_like(self.weights)
         columns = np.arange(int(self.width.sum()))
         objective, gradient = self._gradient(*self._evaluate(self.scores, self.weights))
-        tol = self.settings.tol * len(self.codes) / self._typical_scale()
+        # A tolerance on the derivative by a feature of unit variance, turned into scaled ones.
+        tol = self.settings.tol * len(self.codes) / max(0.5 * np.sqrt(len(self.codes)), 1.0)
         for _ in range(self.settings.max_iter):
             solved[:, columns] = self.weights
             open_ = np.maximum.reduceat(np.abs(gradient).max(axis=0), self.first) > tol
@@ -250,10 +267,6 @@ class _Batch:
             self.n_steps += 1
         solved[:, columns] = self.weights
         return solved
-
-    def _typical_scale(self) -> float:
-        """Turns a tolerance on the derivative by a unit-variance feature into scaled ones."""
-        return max(0.5 * np.sqrt(len(self.codes)), 1.0)
 
     def _evaluate(self, scores: Array, weights: Array) -> tuple[Array, Array]:
         residual, loss = np.empty_like(scores), np.empty(len(self.first))
@@ -321,7 +334,7 @@ class _Batch:
 
     def _keep(self, links: Array, columns: Array) -> None:
         self.width, self.target = self.width[links], self.target[links]
-        self.first = np.concatenate([[0], np.cumsum(self.width)[:-1]])
+        self.first = np.cumsum(self.width) - self.width
         self.free, self.weights = self.free[:, columns], self.weights[:, columns]
         self.scores = np.ascontiguousarray(self.scores[:, columns])
         self.history = [(c[:, columns], r[:, columns], rho[links]) for c, r, rho in self.history]

@@ -1,52 +1,46 @@
-"""Search for a good order of a chain (MsCC and VsCC of paper 004)."""
+"""Search for a good order of a chain (MsCC and VsCC of Read, Martino & Luengo)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from labelrank._types import Array
-from labelrank.declared import check_at_least, check_choice
+from labelrank._types import Array, Float64, Int32, Int64
+from labelrank.declared import array, choice, flag, nested, number, stored, value
 from labelrank.errors import InputError
-from labelrank.learners.chains.base import ChainLearner, draw_seeds
-from labelrank.learners.chains.greedy import inner_chain
-from labelrank.learners.chains.inference import Codes, log_joint
-from labelrank.learners.chains.links import Link, Scorer, base_estimator, make_scorer, train_links
+from labelrank.learners.chains.base import ColumnLearner
+from labelrank.learners.chains.greedy import CHAINS, chain_of
+from labelrank.learners.chains.links import (
+    Link,
+    Training,
+    base_estimator,
+    draw_seeds,
+    narrow,
+    train_links,
+)
 from labelrank.learners.chains.logistic import LogisticLink
-from labelrank.learners.chains.targets import Encoding, Targets
+from labelrank.learners.chains.scorers import Decoding, FittedChain, Scorer, log_joint
+from labelrank.learners.chains.targets import Encoding
+from labelrank.learners.chains.trellis import Trellis
 from labelrank.resources import run_jobs
 
-_SWAPS_A_ROUND = 10
+_SWAPS_PER_ROUND = 10
 _LOWEST_LOG = -700.0
 
 
-def _exact_match(chain: ChainLearner, scorer: Scorer, codes: Codes) -> float:
-    agree = (chain._decode(scorer) == codes) | (codes < 0)
-    return float(agree.all(axis=1).mean())
-
-
-def _jaccard(chain: ChainLearner, scorer: Scorer, codes: Codes) -> float:
-    known = codes >= 0
-    predicted, relevant = (chain._decode(scorer) > 0) & known, codes > 0
-    both, either = (predicted & relevant).sum(axis=1), (predicted | relevant).sum(axis=1)
-    return float(np.where(either == 0, 1.0, both / np.maximum(either, 1)).mean())
-
-
-def _log_likelihood(chain: ChainLearner, scorer: Scorer, codes: Codes) -> float:
-    return float(np.maximum(log_joint(scorer, codes), _LOWEST_LOG).mean())
-
-
-_PAYOFFS = {
-    "exact_match": _exact_match,
-    "jaccard": _jaccard,
-    "log_likelihood": _log_likelihood,
-}
-
-
-class ChainSearch(ChainLearner):
+@stored(
+    "ChainSearch",
+    1,
+    chain_=nested(*CHAINS),
+    orders_=array("i8", "chains", "columns", below="columns"),
+    payoffs_=array("f8", "chains"),
+    n_links_trained_=value(int, least=0),
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class ChainSearch(ColumnLearner):
     """The best of many orders of a chain, judged on held-out instances.
 
     Links are kept by what they predict and which labels they see: an order that shares links with
@@ -62,11 +56,11 @@ class ChainSearch(ChainLearner):
     n_chains : int, default 50
         Orders to try.
     proposal : {"random", "swap"}
-        "random": independent random orders (as 004). "swap": from the best order so far, swap two
-        labels; proposals are judged in rounds of ten.
+        "random": independent random orders, as in the paper. "swap": from the best order so far,
+        swap two labels; proposals are judged in rounds of ten.
     payoff : {"exact_match", "jaccard", "log_likelihood"}
         What is maximised on the held-out instances ("jaccard" for relevance only).
-    validation_fraction : float, default 0.33
+    validation_fraction : float in (0, 1), default 0.33
     refit : bool, default True
         Train the best order again on all instances.
     targets, n_jobs, random_state
@@ -90,104 +84,91 @@ class ChainSearch(ChainLearner):
     (array([[1, 0, 1]]), (6,))
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_chains: int = 50,
-        proposal: str = "random",
-        payoff: str = "exact_match",
-        validation_fraction: float = 0.33,
-        refit: bool = True,
-        targets: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_chains = n_chains
-        self.proposal = proposal
-        self.payoff = payoff
-        self.validation_fraction = validation_fraction
-        self.refit = refit
-        self.targets = targets
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_chains: int = number(50, least=1, whole=True)
+    proposal: str = choice("random", "swap")
+    payoff: str = choice("exact_match", "jaccard", "log_likelihood")
+    validation_fraction: float = number(0.33, above=0, most=1)
+    refit: bool = flag(True)
 
-    def _check_parameters(self) -> None:
-        chain = inner_chain(self.estimator)
-        chain._check()
-        if getattr(chain, "cv", None) is not None:
+    @property
+    def order_(self) -> Int64:
+        """The best order."""
+        return self.chain_.order_
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The fitted classifiers of the links of the best chain, in chain order."""
+        return self.chain_.estimators_
+
+    def _check_combinations(self) -> None:
+        if chain_of(self.estimator).cv is not None:
             raise InputError(
                 "got a chain with cv, whose links cannot be shared between orders; use cv=None"
             )
-        check_choice("payoff", self.payoff, tuple(_PAYOFFS))
-        check_choice("proposal", self.proposal, ("random", "swap"))
-        check_at_least("n_chains", self.n_chains, 1)
-        if not 0 < self.validation_fraction < 1:
-            raise InputError(
-                f"got validation_fraction={self.validation_fraction!r}; give a number in (0, 1)"
-            )
+        if self.validation_fraction == 1:
+            raise InputError("got validation_fraction=1.0; give a number below 1")
 
-    def _learn_columns(self, X: Any, targets: Targets) -> None:
-        if self.payoff == "jaccard" and (self._multidimensional or self._one_class):
+    def train(self, X: Any, codes: Int32) -> None:
+        """Judge orders on a part of the instances, and keep the chain of the best."""
+        if self.payoff == "jaccard" and (self.target_.holds_classes or self.target_.one_class):
             raise InputError(
                 "got payoff='jaccard' for columns of classes; use 'exact_match' or 'log_likelihood'"
             )
         rng = check_random_state(self.random_state)
-        self.chain_ = clone(inner_chain(self.estimator))
-        self.chain_._adopt(self)
-        trial = _Trial(self.chain_, X, targets, self, rng)
-        n_columns = targets.codes.shape[1]
-        if self.proposal == "random":
-            trial.judge([rng.permutation(n_columns) for _ in range(self.n_chains)])
-        else:
-            trial.climb(self.n_chains, rng)
-        self.orders_, self.payoffs_ = np.array(trial.orders), np.array(trial.payoffs)
-        self.n_links_trained_ = len(trial.models)
-        self._settle(X, targets, trial)
-
-    def _settle(self, X: Any, targets: Targets, trial: "_Trial") -> None:
-        links = self.chain_.links(trial.best_order)
+        X, n_columns = narrow(X), codes.shape[1]
+        self.chain_ = chain_of(self.estimator).inside(self)
+        contest = _Contest(self, X, codes, rng)
+        contest.judge([rng.permutation(n_columns) for _ in range(self._n_first)])
+        while len(contest.orders) < self.n_chains:
+            n_more = min(_SWAPS_PER_ROUND, self.n_chains - len(contest.orders))
+            contest.judge([_swapped(contest.best_order, rng) for _ in range(n_more)])
+        self.orders_, self.payoffs_ = np.array(contest.orders), np.array(contest.payoffs)
+        self.n_links_trained_ = len(contest.models)
         if self.refit:
-            base = base_estimator(self.chain_.estimator)
-            encoding = Encoding(targets)
-            models = train_links(links, X, targets.codes, encoding, base, trial.seeds, self.n_jobs)
+            training = contest.training._replace(
+                X=X, codes=codes, encoding=Encoding.of(codes, self.column_classes_)
+            )
+            links = self.chain_.links(contest.best_order)
+            models = train_links(links, training, self.n_jobs)
+            self.chain_.model_ = FittedChain(links, models, training.encoding, contest.seed)
         else:
-            links = [_any_order(link) for link in links]
-            encoding, models = trial.encoding, [trial.models[link] for link in links]
-        seed = int(trial.seeds[0])
-        self.chain_._take(links, models, encoding, seed)
-        self._take(links, models, encoding, seed)
+            self.chain_.model_ = contest.fitted(contest.best_order)
 
-    def _decode(self, scorer: Scorer) -> Codes:
-        return self.chain_._decode(scorer)
+    @property
+    def _n_first(self) -> int:
+        return self.n_chains if self.proposal == "random" else 1
 
-    def _decode_marginals(self, scorer: Scorer) -> list[Array]:
-        return self.chain_._decode_marginals(scorer)
+    def decode(self, X: Any) -> Decoding:
+        """The paths of the best chain."""
+        return self.chain_.decode(X)
+
+    def log_joint(self, X: Any, Y: Any) -> Array:
+        """Log probability (n,) of the given targets under the best chain."""
+        return self.chain_.log_joint(X, Y)
+
+    def trellis(self, x: Any) -> Trellis:
+        """The trellis of one instance in the best chain."""
+        return self.chain_.trellis(x)
 
 
-class _Trial:
+class _Contest:
     """Orders tried on one split of the data, and every link trained for them."""
 
     def __init__(
-        self,
-        chain: ChainLearner,
-        X: Any,
-        targets: Targets,
-        search: ChainSearch,
-        rng: np.random.RandomState,
+        self, search: ChainSearch, X: Any, codes: Int32, rng: np.random.RandomState
     ) -> None:
-        shuffled = rng.permutation(X.shape[0])
-        n_held = min(max(1, round(search.validation_fraction * X.shape[0])), X.shape[0] - 1)
+        n = X.shape[0]
+        shuffled = rng.permutation(n)
+        n_held = min(max(1, round(search.validation_fraction * n)), n - 1)
         held, trained = shuffled[:n_held], shuffled[n_held:]
-        self.seeds = draw_seeds(rng, targets.codes.shape[1])
-        self.X, self.codes = X[trained], targets.codes[trained]
+        seeds = draw_seeds(rng, codes.shape[1])
+        self.chain, self.payoff, self.n_jobs = search.chain_, search.payoff, search.n_jobs
+        self.seed = int(seeds[0])
+        encoding = Encoding.of(codes[trained], search.column_classes_)
+        base = base_estimator(self.chain.estimator)
+        self.training = Training(X[trained], codes[trained], encoding, base, seeds)
         held = held if n_held else trained
-        self.X_held, self.codes_held = X[held], targets.codes[held]
-        self.encoding = Encoding(Targets(self.codes, targets.classes))
-        self.chain, self.search = chain, search
-        self.base = base_estimator(chain.estimator)
-        chain._seed = int(self.seeds[0])
+        self.X_held, self.codes_held = X[held], codes[held]
         self.models: dict[Link, Any] = {}
         self.orders: list[Array] = []
         self.payoffs: list[float] = []
@@ -198,35 +179,49 @@ class _Trial:
 
     def judge(self, orders: Sequence[Array]) -> None:
         """Train the links that no earlier order had, then take each order's payoff."""
-        chains = [[_any_order(link) for link in self.chain.links(order)] for order in orders]
-        distinct = dict.fromkeys(link for links in chains for link in links)
+        distinct = dict.fromkeys(link for order in orders for link in self._shared_links(order))
         new = [link for link in distinct if link not in self.models]
-        fitted = train_links(
-            new, self.X, self.codes, self.encoding, self.base, self.seeds, self.search.n_jobs
-        )
+        fitted = train_links(new, self.training, self.n_jobs)
         self.models.update(zip(new, fitted, strict=True))
-        jobs = [partial(self._payoff, links) for links in chains]
         # Only our own links are known to be safe and quick on threads.
-        threads = self.search.n_jobs if isinstance(self.base, LogisticLink) else 1
-        self.payoffs += run_jobs(jobs, threads)
-        self.orders += [np.asarray(order) for order in orders]
+        threads = self.n_jobs if isinstance(self.training.base, LogisticLink) else 1
+        self.payoffs += run_jobs([partial(self._payoff, order) for order in orders], threads)
+        self.orders += orders
 
-    def climb(self, n_chains: int, rng: np.random.RandomState) -> None:
-        n_columns = self.codes.shape[1]
-        self.judge([rng.permutation(n_columns)])
-        while len(self.orders) < n_chains:
-            n_more = min(_SWAPS_A_ROUND, n_chains - len(self.orders))
-            self.judge([_swapped(self.best_order, rng) for _ in range(n_more)])
-
-    def _payoff(self, links: list[Link]) -> float:
+    def fitted(self, order: Array) -> FittedChain:
+        """The chain of the links trained for an order."""
+        links = self._shared_links(order)
         models = [self.models[link] for link in links]
-        scorer = make_scorer(links, models, self.encoding, self.X_held)
-        return _PAYOFFS[self.search.payoff](self.chain, scorer, self.codes_held)
+        return FittedChain(links, models, self.training.encoding, self.seed)
+
+    def _shared_links(self, order: Array) -> list[Link]:
+        """Links that see the labels before them sorted, so that orders can share them."""
+        return [Link(k.column, tuple(sorted(k.parents))) for k in self.chain.links(order)]
+
+    def _payoff(self, order: Array) -> float:
+        scorer = self.fitted(order).scorer(self.X_held)
+        if self.payoff == "log_likelihood":
+            return _log_likelihood(scorer, self.codes_held)
+        chosen = self.chain.choose(scorer, self.seed).codes
+        return _PAYOFFS[self.payoff](chosen, self.codes_held)
 
 
-def _any_order(link: Link) -> Link:
-    """The same link whatever the order of the labels it sees, so that orders share it."""
-    return Link(link.column, tuple(sorted(link.parents)))
+def _log_likelihood(scorer: Scorer, codes: Int32) -> float:
+    log: Float64 = np.maximum(log_joint(scorer, codes), _LOWEST_LOG)
+    return float(log.mean())
+
+
+def _exact_match(chosen: Int32, codes: Int32) -> float:
+    return float(((chosen == codes) | (codes < 0)).all(axis=1).mean())
+
+
+def _jaccard(chosen: Int32, codes: Int32) -> float:
+    predicted, relevant = (chosen > 0) & (codes >= 0), codes > 0
+    both, either = (predicted & relevant).sum(axis=1), (predicted | relevant).sum(axis=1)
+    return float(np.where(either == 0, 1.0, both / np.maximum(either, 1)).mean())
+
+
+_PAYOFFS = {"exact_match": _exact_match, "jaccard": _jaccard}
 
 
 def _swapped(order: Array, rng: np.random.RandomState) -> Array:

@@ -1,6 +1,7 @@
 """The trellis of an instance: every label's classes, their probabilities, and the path taken.
 
-Paper 004 draws the tree of a full chain (Figure 4) and the trellis of a Markov one (Figure 5).
+Read, Martino & Luengo draw the tree of a full chain (Figure 4) and the trellis of a Markov one
+(Figure 5).
 """
 
 from dataclasses import dataclass
@@ -10,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from labelrank._types import Array
-from labelrank.learners.chains.inference import greedy, log_joint
-from labelrank.learners.chains.links import Scorer
+from labelrank.learners.chains.greedy import greedy
+from labelrank.learners.chains.scorers import Scorer, log_joint, no_labels
 
 _MOST_PREFIXES = 64
 
@@ -58,12 +59,12 @@ class Trellis:
 def grow_trellis(scorer: Scorer, path: Array, names: list[str], classes: list[Array]) -> Trellis:
     """The trellis of the one instance of `scorer`, whose chosen path is the row of `path`."""
     order = [link.column for link in scorer.links]
-    by_greed = greedy(scorer)[0]
+    by_greed = greedy(scorer).codes
     before, probabilities, complete = [], [], True
     for position, link in enumerate(scorer.links):
         parents = [c for c in order[:position] if c in link.parents]
         states, all_of_them = _states(scorer, parents, np.vstack([path, by_greed]))
-        codes = np.full((len(states), len(order)), -1, dtype=np.int32)
+        codes = no_labels(scorer, len(states))
         codes[:, parents] = states
         rows = np.zeros(len(states), dtype=np.intp)
         before.append(states)
