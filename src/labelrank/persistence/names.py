@@ -41,6 +41,8 @@ _PARTS = {
     "Averaged": "learners.plm.averaged_matrix",
     "Link": "learners.chains.links",
     "Encoding": "learners.chains.targets",
+    "ColumnInfo": "learners.chains.targets",
+    "FittedChain": "learners.chains.scorers",
     "Model": "learners.naive_bayes",
     "LabelSums": "learners.label_sums",
     "LogisticLink": "learners.chains.logistic",

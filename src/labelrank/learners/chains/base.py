@@ -58,7 +58,7 @@ class ChainParameters:
     random_state: Any = seed()
 
 
-@stored("ColumnLearner", 1, target_=nested("ColumnInfo"))
+@stored(None, target_=nested("ColumnInfo"))
 class ColumnLearner(ChainParameters, LabelRanker):
     """A learner of columns of classes, answered by one path per instance.
 
@@ -150,7 +150,7 @@ class ColumnLearner(ChainParameters, LabelRanker):
         return np.clip(odds, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
 
 
-@stored("ChainLearner", 1, model_=nested("FittedChain"))
+@stored(None, model_=nested("FittedChain"))
 class ChainLearner(ColumnLearner):
     """One chain: links in an order. A subclass says what a link sees, and which path is chosen."""
 
@@ -228,6 +228,9 @@ class ChainLearner(ColumnLearner):
         path = self.choose(scorer, self.model_.seed).codes
         return grow_trellis(scorer, path, names, self.column_classes_)
 
+    def after_loading(self) -> None:
+        self.model_.check(self.n_features_in_, self.column_classes_)
+
     def inside(self, owner: ColumnLearner, **parameters: Any) -> Self:
         """An untrained copy that knows the form of X and Y of a search or an ensemble."""
         chain = clone(self).set_params(**parameters)
@@ -237,6 +240,13 @@ class ChainLearner(ColumnLearner):
         if hasattr(owner, "feature_names_in_"):
             chain.feature_names_in_ = owner.feature_names_in_
         return chain
+
+
+def check_inner(chains: Sequence[ChainLearner], owner: ColumnLearner) -> None:
+    """Raise ValueError for a chain of a loaded search or ensemble that answers for other data."""
+    form = [owner.n_features_in_, *map(len, owner.column_classes_)]
+    if any([chain.n_features_in_, *map(len, chain.column_classes_)] != form for chain in chains):
+        raise ValueError("a chain does not fit the search or ensemble that holds it")
 
 
 def _order(order: Any, n_columns: int, rng: np.random.RandomState) -> Order:

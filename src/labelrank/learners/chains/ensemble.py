@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array, Float64, Int32, Int64
 from labelrank.declared import choice, nested, number, stored
-from labelrank.learners.chains.base import ColumnLearner
+from labelrank.learners.chains.base import ColumnLearner, check_inner
 from labelrank.learners.chains.greedy import CHAINS, ClassifierChain, chain_of
 from labelrank.learners.chains.links import draw_seeds
 from labelrank.learners.chains.scorers import Decoding
@@ -72,6 +72,9 @@ class ChainEnsemble(ColumnLearner):
             X, codes = X[rows], codes[rows]
         chain.train(X, codes)
         return chain
+
+    def after_loading(self) -> None:
+        check_inner(self.estimators_, self)
 
     def decode(self, X: Any) -> Decoding:
         """The classes with most votes."""

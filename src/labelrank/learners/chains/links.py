@@ -35,6 +35,10 @@ class Link(NamedTuple):
     column: int
     parents: tuple[int, ...]
 
+    def after_loading(self) -> None:
+        if not all(type(parent) is int for parent in self.parents):
+            raise ValueError("a link sees columns that are no numbers")
+
 
 class Training(NamedTuple):
     """What links are trained on: instances, class codes, their encoding, and the base learner."""

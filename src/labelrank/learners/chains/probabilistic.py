@@ -152,6 +152,14 @@ class ProbabilisticClassifierChain(ClassifierChain):
 
     def train(self, X: Any, codes: Int32) -> None:
         """Train the links, unless there are too many paths to search."""
+        self._check_paths()
+        super().train(X, codes)
+
+    def after_loading(self) -> None:
+        super().after_loading()
+        self._check_paths()
+
+    def _check_paths(self) -> None:
         n_paths = float(np.prod([float(len(classes)) for classes in self.column_classes_]))
         if self.inference != "beam" and n_paths > self.max_paths:
             raise InputError(
@@ -159,7 +167,6 @@ class ProbabilisticClassifierChain(ClassifierChain):
                 f"max_paths={self.max_paths}; use inference='beam', MonteCarloClassifierChain or "
                 "ViterbiClassifierChain"
             )
-        super().train(X, codes)
 
     def explore(self, X: Any) -> Exploration:
         """The best paths (class codes), their log probabilities, and how many nodes were visited.

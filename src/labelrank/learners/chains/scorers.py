@@ -61,21 +61,25 @@ class FittedChain(NamedTuple):
             return _LogisticScorer(self, X)
         return _BatchScorer(self, X)
 
-    def after_loading(self) -> None:
-        order, n_columns = [link.column for link in self.links], len(self.encoding.sizes)
-        if sorted(order) != list(range(n_columns)) or len(self.models) != n_columns:
+    def check(self, n_features: int, columns: Sequence[Array]) -> None:
+        """Raise ValueError unless a loaded chain answers for these columns and features."""
+        order = [link.column for link in self.links]
+        if sorted(order) != list(range(len(columns))) or len(self.models) != len(order):
             raise ValueError("the links of a chain are not one per column")
-        for position, link in enumerate(self.links):
+        if self.encoding.sizes.tolist() != [len(classes) for classes in columns]:
+            raise ValueError("the encoding of a chain is not that of its columns")
+        for position, (link, model) in enumerate(zip(self.links, self.models, strict=True)):
             if not set(link.parents) <= set(order[:position]):
                 raise ValueError("a link sees a label that no link before it predicts")
-            classes = np.asarray(getattr(self.models[position], "classes_", None))
-            n_classes = self.encoding.sizes[link.column]
-            if classes.ndim != 1 or classes.dtype.kind != "i" or not _below(classes, n_classes):
-                raise ValueError("the classes of a link are not those of its column")
-
-
-def _below(classes: Array, n_classes: int) -> bool:
-    return bool(len(classes)) and bool((classes >= 0).all() and (classes < n_classes).all())
+            width = n_features + int(self.encoding.widths[list(link.parents)].sum())
+            classes = np.asarray(model.classes_)
+            known = np.isin(classes, np.arange(len(columns[link.column])))
+            if (
+                getattr(model, "n_features_in_", width) != width
+                or classes.ndim != 1
+                or not known.all()
+            ):
+                raise ValueError("a classifier does not fit its link")
 
 
 def _is_logistic(model: Any) -> bool:

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from labelrank._types import Array, Float64, Int32, Int64
 from labelrank.declared import array, choice, flag, nested, number, stored, value
 from labelrank.errors import InputError
-from labelrank.learners.chains.base import ColumnLearner
+from labelrank.learners.chains.base import ColumnLearner, check_inner
 from labelrank.learners.chains.greedy import CHAINS, chain_of
 from labelrank.learners.chains.links import (
     Link,
@@ -137,6 +137,9 @@ class ChainSearch(ColumnLearner):
     @property
     def _n_first(self) -> int:
         return self.n_chains if self.proposal == "random" else 1
+
+    def after_loading(self) -> None:
+        check_inner([self.chain_], self)
 
     def decode(self, X: Any) -> Decoding:
         """The paths of the best chain."""

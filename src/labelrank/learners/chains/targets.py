@@ -81,7 +81,11 @@ class ColumnInfo(TargetInfo):
 
     def after_loading(self) -> None:
         n_columns = 1 if self.one_class else len(self.classes)
-        if len(self.columns) != n_columns or any(np.ndim(c) != 1 for c in self.columns):
+        if (
+            len(self.columns) != n_columns
+            or any(np.ndim(c) != 1 for c in self.columns)
+            or 0 in map(len, self.columns)
+        ):
             raise ValueError("the classes of the columns do not fit the target")
 
 

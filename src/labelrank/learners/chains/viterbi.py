@@ -91,6 +91,11 @@ class ViterbiClassifierChain(ClassifierChain):
         """The column before."""
         return order[max(position - 1, 0) : position]
 
+    def after_loading(self) -> None:
+        super().after_loading()
+        if any(len(link.parents) > 1 for link in self.model_.links):
+            raise ValueError("a link of a Viterbi chain sees more than one label")
+
     def choose(self, scorer: Scorer, seed: int) -> Decoding:
         """The most probable path; one set of transitions gives it and the marginals."""
         steps = transitions(scorer)
