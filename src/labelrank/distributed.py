@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from labelrank.errors import InputError, MissingError
-from labelrank.learners.margins.machine import ArcMachine
-from labelrank.learners.margins.problem import ArcProblem
+from labelrank.learners.margins.prosvm import PreferenceSVM
+from labelrank.learners.margins.solver import PreferenceProblem
 
 __all__ = ["DaskRunner", "fit"]
 
-Machine = TypeVar("Machine", bound=ArcMachine)
+Machine = TypeVar("Machine", bound=PreferenceSVM)
 
 
 class DaskRunner:
@@ -23,7 +23,7 @@ class DaskRunner:
     def __init__(self, client: Any) -> None:
         self.client = client
 
-    def place(self, blocks: list[ArcProblem]) -> list[Any]:
+    def place(self, blocks: list[PreferenceProblem]) -> list[Any]:
         """Hand out the blocks as results of tasks, so that a lost one can be handed out again."""
         return [self.client.submit(_same, block, pure=False) for block in blocks]
 
@@ -38,7 +38,7 @@ class DaskRunner:
         return handle.result()
 
 
-def _same(block: ArcProblem) -> ArcProblem:
+def _same(block: PreferenceProblem) -> PreferenceProblem:
     return block
 
 
@@ -63,7 +63,7 @@ def fit(learner: Machine, X: Any, Y: Any, client: Any) -> Machine:
     >>> from dask.distributed import Client  # doctest: +SKIP
     >>> fit(ProSVM(n_blocks=8), X, Y, Client("scheduler:8786"))  # doctest: +SKIP
     """
-    if not isinstance(learner, ArcMachine):
+    if not isinstance(learner, PreferenceSVM):
         raise InputError(f"got {type(learner).__name__}; give a ProSVM or a RankSVM")
     if not learner.n_blocks > 1:
         raise InputError(f"got n_blocks={learner.n_blocks!r}; give at least 2 to share the work")

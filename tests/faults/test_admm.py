@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 import time
 
 import joblib
@@ -12,6 +11,8 @@ import pytest
 from labelrank import BinaryRelevancePerceptron, ProSVM, RankSVM, distributed
 from labelrank.errors import InputError, MissingError
 from labelrank.learners.margins import admm
+from labelrank.learners.margins.solver import PreferenceProblem
+from labelrank.relevance import check_relevance
 
 
 def problem(n=120, d=20, K=8):
@@ -53,36 +54,33 @@ def test_a_cluster_gives_the_same_bits(cluster, make):
     there = distributed.fit(make(**options), X, Y, cluster)
     np.testing.assert_array_equal(there.coef_, here.coef_)
     assert there.objective_ == here.objective_
-    assert not hasattr(there, "_runner")
+
+
+class KillingRunner(distributed.DaskRunner):
+    """Kills a worker when the steps of the fifth round are handed out."""
+
+    def __init__(self, client, victim):
+        super().__init__(client)
+        self.victim, self.rounds = victim, 0
+
+    def map(self, step, *columns):
+        if step.func is admm.solve_block:
+            self.rounds += 1
+            if self.rounds == 5:
+                os.kill(self.victim, signal.SIGKILL)
+        return super().map(step, *columns)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_worker_killed_in_the_middle_changes_nothing(cluster, monkeypatch):
+def test_a_worker_killed_in_the_middle_changes_nothing(cluster):
     X, Y = problem()
     options = dict(C=10.0, tol=1e-6, max_rounds=12)
     expected = learner(**options).fit(X, Y)
     pids = list(cluster.run(os.getpid).values())
-    rounds: list[float] = []
-    killed = threading.Event()
-
-    def kill_in_round_five(gap):
-        rounds.append(gap)
-        if len(rounds) == 5:
-            os.kill(pids[0], signal.SIGKILL)
-            killed.set()
-
-    runner = distributed.DaskRunner(cluster)
-    minimise = admm.minimise
-    monkeypatch.setattr(
-        "labelrank.learners.margins.machine.minimise",
-        lambda blocks, settings, most, where, report: minimise(
-            blocks, settings, most, where, kill_in_round_five
-        ),
-    )
-    found = learner(**options).fit_on(X, Y, runner)
-    assert killed.is_set()
-    assert len(rounds) == 12
-    np.testing.assert_array_equal(found.coef_, expected.coef_)
+    runner = KillingRunner(cluster, pids[0])
+    killed = learner(**options).fit_on(X, Y, runner)
+    assert runner.rounds == 12
+    np.testing.assert_array_equal(killed.coef_, expected.coef_)
     assert pids[0] not in _pids_after_a_while(cluster)
 
 
@@ -106,13 +104,12 @@ def test_what_cannot_be_shared_out_is_refused():
 
 
 def test_blocks_cover_every_instance_once():
-    from labelrank.learners.margins.problem import Shares, make_problem
-    from labelrank.relevance import check_relevance
-
     X, Y = problem(n=23)
-    whole = make_problem(X, check_relevance(Y), Shares(0.25, 0.25, 0.25), fit_intercept=False)
+    preferences = ProSVM().preferences
+    whole = PreferenceProblem.of(X, check_relevance(Y), preferences, fit_intercept=False)
     blocks = admm.split_rows(whole, 5)
     assert [block.X.n_rows for block in blocks] == [4, 5, 4, 5, 5]
-    np.testing.assert_array_equal(np.concatenate([b.X.data for b in blocks]), whole.X.data)
-    np.testing.assert_array_equal(np.concatenate([b.relevant for b in blocks]), whole.relevant)
-    assert sum(int(b.dptr[-1]) for b in blocks) == int(whole.dptr[-1])
+    for part in ("X", "relevant"):
+        together = np.concatenate([getattr(block, part).data for block in blocks])
+        np.testing.assert_array_equal(together, getattr(whole, part).data)
+    assert sum(block.n_duals for block in blocks) == whole.n_duals

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from labelrank import BinaryRelevancePerceptron, MulticlassMultilabelPerceptron
 from labelrank.kernels.random import uniform
+from labelrank.preferences import arcs
 
 EXACT = dict(rtol=0, atol=0)
 
@@ -169,6 +170,26 @@ def test_the_first_mmp_step_treats_ties_as_errors(seed):
     W, operations = mmp_oracle(X, Y, 1, "is_error", "uniform")
     np.testing.assert_allclose(learner.coef_, W, rtol=1e-6)
     assert learner.n_operations_["train"] == operations
+
+
+@given(seed=st.integers(0, 10_000), make=st.sampled_from([
+    BinaryRelevancePerceptron, MulticlassMultilabelPerceptron]))  # fmt: skip
+@settings(max_examples=80, deadline=None)
+def test_a_step_takes_from_worse_and_gives_to_better_labels_of_violated_preferences(seed, make):
+    """Of the preferences that the learner declares; grades, ties and unknown labels among them."""
+    X, Y = integers(seed, n=3, unknown=0.2)
+    learner = make(margin=0.0, shuffle=False)
+    W, listed = np.zeros((6, 6)), arcs(Y, learner.preferences)
+    for i, x in enumerate(X):
+        better, worse = (side[listed.instance == i] for side in (listed.better, listed.worse))
+        violated = (W @ x)[better] <= (W @ x)[worse]
+        c = np.zeros(6)
+        np.add.at(c, better[violated], 1.0)
+        np.add.at(c, worse[violated], -1.0)
+        c *= 2.0 if make is BinaryRelevancePerceptron else 1.0 / max(violated.sum(), 1)
+        c[5] = 0.0  # the threshold stays where it is
+        W += np.outer(c, x)
+    np.testing.assert_allclose(learner.fit(X, Y).coef_, W[:5], rtol=1e-5, atol=1e-6)
 
 
 def test_mmp_passive_aggressive_step_repairs_one_pair_exactly():

@@ -5,6 +5,7 @@ import pytest
 
 from labelrank import BinaryRelevancePerceptron, MulticlassMultilabelPerceptron
 from labelrank.errors import InputError
+from labelrank.persistence import digest
 
 LEARNERS = [BinaryRelevancePerceptron, MulticlassMultilabelPerceptron]
 
@@ -52,12 +53,13 @@ def test_threads_change_no_bit(make, n_jobs):
 
 
 @pytest.mark.parametrize("make", LEARNERS)
-def test_predicting_changes_nothing(make):
+def test_predicting_changes_nothing_and_its_operations_are_counted_when_asked_for(make):
     X, Y = problem()
     learner = make(random_state=0).fit(X, Y)
-    before = learner.coef_.copy()
+    before = digest(learner)
     learner.predict(X), learner.rank(X), learner.decision_function(X)
-    np.testing.assert_array_equal(before, learner.coef_)
+    assert learner.count_operations(X) == len(X) * Y.shape[1]
+    assert digest(learner) == before
 
 
 def test_new_labels_join_as_if_unknown_before():

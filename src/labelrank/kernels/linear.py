@@ -1,24 +1,19 @@
-"""The one loop: one weight vector a label, all labels of a block at once.
+"""Rows of X times weights, and multiples of rows added to weights.
 
-Problem   for instance i in the given order:
-              s = x W;  c = rule(s, y);  W += x c'
-          and, if averaged, U += t x c' at time t, so that W - U / T is the mean of the weights
-          after each of the T instances
+Problem   s = x W for one row x, or W += x c'; and out = X W for many rows
 Given     X         rows: xptr int64 (n+1,), xidx int32, xval float32
-          Y         rows: yptr int64 (n+1,), yidx int32, yval float64 (> 0 relevant, NaN unknown)
-          order     int64, rows of X in the order they are presented
-          lo, width labels lo..lo+width-1 are in hand; B >= width is the padded block size
-Changes   W         float32 (d, B), C-contiguous, in place; U float64 (d, B), or (0, B) if not kept
-Returns   labels moved in all
+          W         (d, B), C-contiguous, any float; the kernels of `lines` and `scores`: float32,
+                    B a multiple of sixteen
+          c         (B,)
+Changes   s (B,), W, or out (n, width)
 Cost      two vector operations of B lanes a non-zero; nothing is allocated per non-zero
-Order     instances as given: same input, same bits
-See       the architecture of the library: BR, passive-aggressive and MMP differ in `rule` only
+Order     non-zeros as stored: same input, same bits
 """
 
 import numpy as np
 
 from labelrank.kernels._compile import inner_kernel, kernel
-from labelrank.kernels.lanes import (
+from labelrank.kernels.simd16 import (
     WIDTH,
     add_lines,
     empty_lines,
@@ -28,18 +23,7 @@ from labelrank.kernels.lanes import (
     store,
     store_lines,
 )
-from labelrank.kernels.random import normal
-from labelrank.kernels.rules import (
-    IRRELEVANT,
-    PASSIVE_AGGRESSIVE,
-    RELEVANT,
-    UNKNOWN,
-    mmp,
-    separate,
-    separate_pa,
-)
 
-SEPARATE, MMP = range(2)
 _AHEAD = np.uint64(12)
 
 
@@ -130,75 +114,10 @@ def squared_norm(xval, start, stop):
     return total
 
 
-@inner_kernel
-def _mark(yidx, yval, start, stop, lo, width, kind, relevant, unknown):
-    """Note what the labels of this block are; returns how many are relevant and unknown."""
-    n_relevant, n_unknown = 0, 0
-    for q in range(start, stop):
-        k = yidx[q] - lo
-        if 0 <= k < width:
-            if yval[q] > 0.0:
-                kind[k] = RELEVANT
-                relevant[n_relevant] = k
-                n_relevant += 1
-            else:
-                kind[k] = UNKNOWN
-                unknown[n_unknown] = k
-                n_unknown += 1
-    return n_relevant, n_unknown
-
-
-@inner_kernel
-def _unmark(yidx, start, stop, lo, width, kind):
-    for q in range(start, stop):
-        k = yidx[q] - lo
-        if 0 <= k < width:
-            kind[k] = IRRELEVANT
-
-
 @kernel
-def learn_pass(
-    xptr, xidx, xval, yptr, yidx, yval, order, lo, width, W, U, clock,
-    rule, step, margin, tie_is_right, C, loss, penalty, seed,
-):  # fmt: skip
-    lanes = W.shape[1]
-    flat = W.reshape(W.size)
-    s, c = np.empty(lanes, np.float32), np.zeros(lanes, np.float32)
-    kind = np.zeros(lanes, np.int8)
-    relevant, unknown = np.empty(lanes, np.int32), np.empty(lanes, np.int32)
-    shifted, ascending = np.empty(lanes, np.float32), np.empty(lanes, np.float32)
-    violating = np.empty(lanes + 1, np.int32)
-    tally = np.empty((3, lanes + 1))
-    averaged = U.shape[0] > 0
-    total = 0
-    for t in range(order.shape[0]):
-        i = order[t]
-        start, stop, first, last = xptr[i], xptr[i + 1], yptr[i], yptr[i + 1]
-        line_scores(xidx, xval, start, stop, flat, lanes, s)
-        n_relevant, n_unknown = _mark(yidx, yval, first, last, lo, width, kind, relevant, unknown)
-        gain = squared_norm(xval, start, stop) if step else 0.0
-        if rule == MMP:
-            moved = mmp(
-                s, kind, width, relevant, n_relevant, gain, step, margin, C, loss, penalty, seed,
-                clock + t, c, shifted, violating, ascending, tally,
-            )  # fmt: skip
-        elif step == PASSIVE_AGGRESSIVE:
-            moved = separate_pa(s, kind, width, gain, C, c)
-        else:
-            moved = separate(s, width, relevant, n_relevant, unknown, n_unknown, margin,
-                             tie_is_right, c)  # fmt: skip
-        _unmark(yidx, first, last, lo, width, kind)
-        total += moved
-        if moved:
-            line_add(xidx, xval, start, stop, c, flat, lanes)
-            if averaged:
-                row_add(xidx, xval, start, stop, float(clock + t), c, U)
-    return total
-
-
-@kernel
-def scores(xptr, xidx, xval, first, last, W, width, out):
-    """out[i, :width] = x_i W for rows first..last-1."""
+def scores(X, first, last, W, width, out):
+    """out[i, :width] = x_i W for rows first..last-1; X is (xptr, xidx, xval, columns)."""
+    xptr, xidx, xval, _ = X
     s = np.empty(W.shape[1], np.float32)
     flat = W.reshape(W.size)
     for i in range(first, last):
@@ -209,19 +128,12 @@ def scores(xptr, xidx, xval, first, last, W, width, out):
 
 
 @kernel
-def double_scores(xptr, xidx, xval, first, last, W, width, out):
+def double_scores(X, first, last, W, width, out):
     """As `scores`, for float64 W."""
+    xptr, xidx, xval, _ = X
     s = np.empty(W.shape[1], np.float64)
     for i in range(first, last):
         row_scores(xidx, xval, xptr[i], xptr[i + 1], W, s)
         row = out[i]
         for k in range(width):
             row[k] = s[k]
-
-
-@kernel
-def fill_normal(W, first, last, lo, scale, seed):
-    """Lanes first..last-1 get small normal weights that depend on (feature, label) alone."""
-    for j in range(W.shape[0]):
-        for k in range(first, last):
-            W[j, k] = scale * normal(seed, j, lo + k)

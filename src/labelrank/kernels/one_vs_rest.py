@@ -5,15 +5,18 @@ Problem   for every label k, y = +1 where it is relevant, -1 where irrelevant (u
               min 1/2 |w_k|^2 + C sum h^2     (squared, D = 1 / 2C,  U unbounded)
           with h = (1 - y x.w_k)+; w_k = sum y alpha x, and a step is
               alpha <- clip(alpha + (1 - y x.w_k - D alpha) / (|x|^2 + D), 0, U)
-Given     X        rows: xptr int64 (n+1,), xidx int32, xval float32; norms float32 (n,), |x|^2
-          Y        rows: yptr int64 (n+1,), yidx int32, yval float64 (> 0 relevant, NaN unknown)
-          order    int64, rows to visit
-          lo, width  labels lo..lo+width-1 are in hand, in B >= width lanes
-          weight   float32 (B,): 1 over the objective of each label, 0 for lanes without one
-          calm     a row whose gap, times weight, is at most this for every label is left as it is
+Given     problem  (X, norms, Y, C, squared):
+            X, norms  rows (xptr int64 (n+1,), xidx int32, xval float32, d); float32 (n,), |x|^2
+            Y         rows (yptr int64 (n+1,), yidx int32, yval float64 (> 0 relevant, NaN unknown))
+          labels   (lo, width, weight): labels lo..lo+width-1 are in hand, in B >= width lanes;
+                   weight float32 (B,): 1 over the objective of each, 0 for lanes without one
+          visits   (order int64: rows to visit; skip_below, skip_left, next_skip): a row whose gap,
+                   times weight, is at most skip_below for every label is left as it is
+          learn    False: only measure
 Changes   W        float32 (d, B); alpha float32 (n, B), at least 0
           loss, gap  float64 (B,): summed over the visited rows, before their visit
-          rest, pause  int16 (n,): visits to skip: a row that was calm is visited ever more rarely
+          skip_left, next_skip  int16 (n,): visits still to skip, and how many were skipped last: a
+                   row that is left as it is is visited ever more rarely (shrinking)
 Returns   rows moved
 Cost      two vector operations of B lanes a non-zero
 Order     as given: same input, same bits
@@ -25,7 +28,7 @@ import numpy as np
 from labelrank.kernels._compile import fast_kernel, kernel
 from labelrank.kernels.linear import row_add, row_scores
 
-LONGEST_PAUSE = 15
+LONGEST_SKIP = 15
 ZERO, ONE, HALF = np.float32(0.0), np.float32(1.0), np.float32(0.5)
 
 
@@ -45,21 +48,21 @@ def _add_loss(s, loss, C, squared):
 
 
 @fast_kernel
-def _add_gap(s, a, weight, gap, D, C, squared, calm):
-    """Add the gaps of every label as if irrelevant; returns how many are above `calm`."""
+def _add_gap(s, a, weight, gap, D, C, squared, skip_below):
+    """Add the gaps of every label as if irrelevant; returns how many are above `skip_below`."""
     busy = ZERO
     for k in range(s.shape[0]):
         room = ONE + s[k]
         h = max(room, ZERO)
         now = (C * h * h if squared else C * h) - a[k] * (room - HALF * D * a[k])
         gap[k] += now
-        busy += ONE if weight[k] * now > calm else ZERO
+        busy += ONE if weight[k] * now > skip_below else ZERO
     return busy
 
 
 @kernel
-def _positive(k, score, dual, c, weight, loss, gap, Q, D, U, C, squared, calm):
-    """Step, loss and gap of one relevant label; returns whether its gap is above `calm`."""
+def _positive(k, score, dual, c, weight, loss, gap, Q, D, U, C, squared, skip_below):
+    """Step, loss and gap of one relevant label; returns whether its gap is above `skip_below`."""
     room = ONE - score
     c[k] = min(max(dual + (room - D * dual) * Q, ZERO), U) - dual
     h = max(room, ZERO)
@@ -67,7 +70,7 @@ def _positive(k, score, dual, c, weight, loss, gap, Q, D, U, C, squared, calm):
     loss[k] += now
     now -= dual * (room - HALF * D * dual)
     gap[k] += now
-    return weight[k] * now > calm
+    return weight[k] * now > skip_below
 
 
 @kernel
@@ -97,23 +100,21 @@ def _move(a, c, label, n_relevant, dual):
 
 
 @kernel
-def learn_pass(
-    xptr, xidx, xval, norms, yptr, yidx, yval, order, lo, width, W, alpha, C, squared, weight,
-    calm, learn, loss, gap, rest, pause,
-):  # fmt: skip
+def learn_pass(problem, labels, visits, learn, W, alpha, loss, gap):
+    (xptr, xidx, xval, _), norms, (yptr, yidx, yval, _), C, squared = problem
+    lo, width, weight = labels
+    order, skip_below, skip_left, next_skip = visits
     lanes = W.shape[1]
     s, c = np.empty(lanes, np.float32), np.empty(lanes, np.float32)
-    label, score, dual = (
-        np.empty(lanes, np.int64), np.empty(lanes, np.float32), np.empty(lanes, np.float32),
-    )  # fmt: skip
+    score, dual = np.empty(lanes, np.float32), np.empty(lanes, np.float32)
+    label = np.empty(lanes, np.int64)
     C = np.float32(C)
     D = HALF / C if squared else ZERO
     U = np.float32(1e30) if squared else C
-    calm = np.float32(calm)
-    moved = 0
+    skip_below, moved = np.float32(skip_below), 0
     for i in order:
-        if rest[i] > 0:
-            rest[i] -= 1
+        if skip_left[i] > 0:
+            skip_left[i] -= 1
             continue
         start, stop, a = xptr[i], xptr[i + 1], alpha[i]
         Q = ONE / (norms[i] + D)
@@ -122,21 +123,20 @@ def learn_pass(
             yidx, yval, yptr[i], yptr[i + 1], lo, width, s, a, label, score, dual
         )
         _add_loss(s, loss, C, squared)
-        busy = _add_gap(s, a, weight, gap, D, C, squared, calm) > ZERO
+        busy = _add_gap(s, a, weight, gap, D, C, squared, skip_below) > ZERO
         if learn:
             _steps(s, a, c, Q, D, U)
         for p in range(n_relevant):
             busy |= _positive(label[p], score[p], dual[p], c, weight, loss, gap, Q, D, U, C,
-                              squared, calm)  # fmt: skip
-        for p in range(n_relevant):
+                              squared, skip_below)  # fmt: skip
             a[label[p]] = dual[p]
         if not learn:
             continue
         if not busy:
-            pause[i] = min(2 * pause[i] + 1, LONGEST_PAUSE)
-            rest[i] = pause[i]
+            next_skip[i] = min(2 * next_skip[i] + 1, LONGEST_SKIP)
+            skip_left[i] = next_skip[i]
             continue
-        pause[i] = 0
+        next_skip[i] = 0
         _move(a, c, label, n_relevant, dual)
         row_add(xidx, xval, start, stop, ONE, c, W)
         moved += 1

@@ -15,7 +15,8 @@ See       Loza Mencía & Fürnkranz 2008 (full voting)
 import numpy as np
 
 from labelrank.kernels._compile import kernel
-from labelrank.kernels.lanes import (
+from labelrank.kernels.pairwise import SIDE, WIDTH, row_scores
+from labelrank.kernels.simd16 import (
     add_columns,
     add_rows,
     at_most,
@@ -26,7 +27,6 @@ from labelrank.kernels.lanes import (
     subtract,
     zeros,
 )
-from labelrank.kernels.pairwise import SIDE, WIDTH, row_scores
 
 
 @kernel

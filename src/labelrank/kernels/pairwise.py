@@ -25,7 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from labelrank.kernels._compile import inner_kernel, kernel
-from labelrank.kernels.lanes import (
+from labelrank.kernels.random import normal
+from labelrank.kernels.simd16 import (
     above,
     add,
     at_most,
@@ -42,7 +43,6 @@ from labelrank.kernels.lanes import (
     subtract,
     zeros,
 )
-from labelrank.kernels.random import normal
 
 PERCEPTRON, PASSIVE_AGGRESSIVE = range(2)
 WIDTH, SIDE = 16, 4

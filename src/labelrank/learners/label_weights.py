@@ -1,144 +1,141 @@
-"""One weight vector a label, stored in blocks of labels: the door to the kernels of `linear`.
+"""One weight vector per label, stored in blocks of labels: the door to the kernels of `linear`.
 
-Weights are one array (blocks, features, lanes): each block of up to `BLOCK` labels is contiguous,
-stays in cache while a thread passes over the data, and is written by that thread alone.
+Each block of up to `BLOCK` labels is contiguous, stays in cache while a thread passes over the
+data, and is written by that thread alone.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from labelrank._types import Array
+from labelrank.declared import array, nested, stored, value
 from labelrank.errors import InputError
 from labelrank.kernels import linear as kernels
-from labelrank.kernels.rules import PASSIVE_AGGRESSIVE
-from labelrank.resources import aligned_zeros, row_chunks, run_jobs
-from labelrank.rows import Rows
+from labelrank.learners.base import Explained, LabelRanker
+from labelrank.resources import aligned_zeros, require, row_chunks, run_jobs
+from labelrank.rows import Rows, as_rows
 
 BLOCK = 64
 LANE = 16
-RANDOM_SCALE = 0.01
 
 
+def padded(n_labels: int) -> int:
+    """The labels rounded up to whole lines of the cache."""
+    return -(-n_labels // LANE) * LANE
+
+
+@stored(
+    "LabelWeights",
+    1,
+    blocks=array("f4 f8", "blocks", "rows", "lanes"),
+    n_labels=value(int, least=1),
+    has_constant=value(bool),
+)
 @dataclass(frozen=True)
-class Rule:
-    """What happens to the weights of one instance; codes from `kernels.rules` and `linear`."""
+class LabelWeights:
+    """Weights `blocks` (blocks × features × lanes) of `n_labels` labels.
 
-    rule: int = kernels.SEPARATE
-    step: int = 0
-    margin: float = 0.0
-    tie_is_right: bool = True
-    C: float = 1.0
-    loss: int = 0
-    penalty: int = 0
-    seed: int = 0
+    With `has_constant` the last row is no feature: it holds the intercepts.
+    """
 
+    blocks: Array
+    n_labels: int
+    has_constant: bool = False
 
-def empty_weights(
-    n_features: int, n_labels: int, *, together: bool, dtype: npt.DTypeLike = np.float32
-) -> npt.NDArray[np.floating]:
-    """Zero weights; `together` keeps all labels in one block, for rules that couple them."""
-    padded = -(-n_labels // LANE) * LANE
-    lanes = padded if together else min(BLOCK, padded)
-    shape = (-(-n_labels // lanes), n_features, lanes)
-    try:
-        return aligned_zeros(shape, dtype)
-    except MemoryError as error:
-        gib = np.prod(shape, dtype=float) * np.dtype(dtype).itemsize / 2**30
-        raise InputError(
-            f"weights of {n_labels} labels x {n_features} features need {gib:.1f} GiB, more than "
-            "can be had; keep fewer features (max_terms, hashing) or labels"
-        ) from error
+    @classmethod
+    def zeros(
+        cls, n_rows: int, n_labels: int, lanes: int, *, has_constant: bool = False,
+        dtype: npt.DTypeLike = np.float32,
+    ) -> "LabelWeights":  # fmt: skip
+        """Zero weights, `lanes` labels in a block; an InputError if they exceed free memory."""
+        shape = (-(-n_labels // lanes), n_rows, lanes)
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        what = f"weights of {n_labels} labels x {n_rows} features"
+        require(size, what, "keep fewer features (max_terms, hashing) or labels")
+        return cls(aligned_zeros(shape, dtype), n_labels, has_constant)
 
+    def after_loading(self) -> None:
+        n_blocks, n_rows, lanes = self.blocks.shape
+        if lanes % LANE or n_blocks * lanes < self.n_labels or n_rows < self.has_constant:
+            raise ValueError(f"weights {self.blocks.shape} do not hold {self.n_labels} labels")
 
-def fill_random(W: npt.NDArray[np.floating], first: int, last: int, seed: int) -> None:
-    """Small normal weights for labels first..last-1."""
-    lanes = W.shape[2]
-    for block in range(first // lanes, -(-last // lanes)):
-        lo = block * lanes
-        begin, end = max(first - lo, 0), min(last - lo, lanes)
-        kernels.fill_normal(W[block], begin, end, lo, RANDOM_SCALE, seed)
+    @property
+    def n_features(self) -> int:
+        """Rows of weights without the intercepts."""
+        return self.blocks.shape[1] - self.has_constant
 
+    def spans(self) -> Iterator[tuple[Array, int, int]]:
+        """Each block with its first label and their number."""
+        lanes = self.blocks.shape[2]
+        for block, first in zip(self.blocks, range(0, self.n_labels, lanes), strict=False):
+            yield block, first, min(lanes, self.n_labels - first)
 
-def widened(
-    W: npt.NDArray[np.floating], n_labels: int, *, together: bool
-) -> npt.NDArray[np.floating]:
-    """The same weights with room for `n_labels` labels."""
-    wider = empty_weights(W.shape[1], n_labels, together=together, dtype=W.dtype)
-    if wider.shape[2] == W.shape[2] and not together:
-        wider[: W.shape[0]] = W
-    else:
-        wider[0, :, : W.shape[2]] = W[0]
-    return wider
+    def scores(self, X: Rows, n_jobs: int | None) -> Array:
+        """X times the weights plus the intercepts, n × K, in the type of the weights."""
+        if X.n_columns != self.n_features:
+            raise InputError(f"X has {X.n_columns} features, but the weights {self.n_features}")
+        out = np.empty((X.n_rows, self.n_labels), self.blocks.dtype)
+        kernel = kernels.scores if out.dtype == np.float32 else kernels.double_scores
+        jobs = [
+            partial(kernel, X, *rows, block[: X.n_columns], width, out[:, lo : lo + width])
+            for block, lo, width in self.spans()
+            for rows in row_chunks(X.n_rows, n_jobs)
+        ]
+        run_jobs(jobs, n_jobs)
+        if self.has_constant:
+            out += self.constants()
+        return out
 
+    def by_label(self) -> Array:
+        """The weights as K × d, one row per label."""
+        flat = self.blocks.transpose(0, 2, 1).reshape(-1, self.blocks.shape[1])
+        return np.ascontiguousarray(flat[: self.n_labels, : self.n_features])
 
-def learn_pass(
-    X: Rows, Y: Rows, order: npt.NDArray[np.int64], W: npt.NDArray[np.floating],
-    U: npt.NDArray[np.floating], clock: int, rule: Rule, n_jobs: int | None,
-) -> int:  # fmt: skip
-    """One pass over the rows in `order`; returns how many label weights were moved in all."""
-    _check(X, Y, order, W, U)
-    if rule.step == PASSIVE_AGGRESSIVE and rule.rule == kernels.MMP:
-        rule = replace(rule, margin=1.0)
-    settings = (rule.rule, rule.step, float(rule.margin), bool(rule.tie_is_right), float(rule.C),
-                rule.loss, rule.penalty, rule.seed)  # fmt: skip
-    learn = partial(kernels.learn_pass, *X[:3], *Y[:3], order)
-    jobs = [
-        partial(learn, lo, width, W[block], U[block], clock, *settings)
-        for block, lo, width in _blocks(W, Y.n_columns)
-    ]
-    return sum(run_jobs(jobs, n_jobs))
+    def constants(self) -> Array:
+        """The intercepts (K,)."""
+        if not self.has_constant:
+            return np.zeros(self.n_labels, self.blocks.dtype)
+        return self.blocks[:, -1].reshape(-1)[: self.n_labels].copy()
 
-
-def scores(
-    X: Rows, W: npt.NDArray[np.floating], n_labels: int, n_jobs: int | None
-) -> npt.NDArray[np.floating]:
-    """X times the weights, n × K, in the type of the weights."""
-    if X.n_columns != W.shape[1]:
-        raise InputError(f"X has {X.n_columns} features, but the weights have {W.shape[1]}")
-    out = np.empty((X.n_rows, n_labels), W.dtype)
-    kernel = kernels.scores if W.dtype == np.float32 else kernels.double_scores
-    jobs = [
-        partial(kernel, *X[:3], first, last, W[block], width, out[:, lo : lo + width])
-        for block, lo, width in _blocks(W, n_labels)
-        for first, last in row_chunks(X.n_rows, n_jobs)
-    ]
-    run_jobs(jobs, n_jobs)
-    return out
+    def of_label(self, label: int) -> tuple[Array, float]:
+        """Weights (d,) and intercept of one label; no other label is read."""
+        lanes = self.blocks.shape[2]
+        column = self.blocks[label // lanes, :, label % lanes]
+        constant = float(column[-1]) if self.has_constant else 0.0
+        return column[: self.n_features], constant
 
 
-def by_label(W: npt.NDArray[np.floating], n_labels: int) -> npt.NDArray[np.floating]:
-    """The weights as K × d, one row a label."""
-    return np.ascontiguousarray(W.transpose(0, 2, 1).reshape(-1, W.shape[1])[:n_labels])
+@stored(None, weights=nested("LabelWeights", attribute="_weights"))
+class LinearRanker(Explained, LabelRanker):
+    """A learner whose scores are X times one weight vector per label, plus intercepts."""
 
+    _weights: LabelWeights
+    n_jobs: int | None
+    # True where the weights of the threshold label stand behind those of the labels.
+    _weighs_threshold = False
 
-def of_label(W: npt.NDArray[np.floating], label: int) -> npt.NDArray[np.floating]:
-    """The weights of one label (d,); no other label is read."""
-    lanes = W.shape[2]
-    return W[label // lanes, :, label % lanes]
+    def after_loading(self) -> None:
+        kept = self._weights.n_features, self._weights.n_labels
+        if kept != (self.n_features_in_, self.n_labels_ + self._weighs_threshold):
+            raise ValueError("the weights do not fit the labels or the features")
 
+    def _scores(self, X: Any) -> Array:
+        return self._weights.scores(as_rows(X), self.n_jobs)
 
-def _blocks(W: npt.NDArray[np.floating], n_labels: int) -> list[tuple[int, int, int]]:
-    lanes = W.shape[2]
-    starts = range(0, n_labels, lanes)
-    return [(block, lo, min(lanes, n_labels - lo)) for block, lo in enumerate(starts)]
+    @property
+    def coef_(self) -> Array:
+        """Weights of the labels (K × d)."""
+        return self._weights.by_label()[: self.n_labels_]
 
+    @property
+    def intercept_(self) -> Array:
+        """Intercepts of the labels (K,); zeros without `fit_intercept`."""
+        return self._weights.constants()[: self.n_labels_]
 
-def _check(
-    X: Rows, Y: Rows, order: npt.NDArray[np.int64], W: npt.NDArray[np.floating],
-    U: npt.NDArray[np.floating],
-) -> None:  # fmt: skip
-    """Past this line nothing checks an index."""
-    if W.dtype != np.float32 or W.ndim != 3 or not W.flags.c_contiguous:
-        raise InputError(f"weights must be contiguous float32 (blocks, features, lanes): {W.shape}")
-    if X.n_columns != W.shape[1] or X.data.dtype != np.float32:
-        raise InputError(f"X must be float32 with {W.shape[1]} columns; got {X.n_columns}")
-    if Y.n_rows != X.n_rows or Y.n_columns > W.shape[0] * W.shape[2]:
-        raise InputError(
-            f"Y of {Y.n_rows} rows, {Y.n_columns} labels does not fit X or the weights"
-        )
-    if U.shape not in (W.shape, (W.shape[0], 0, W.shape[2])) or U.dtype != np.float64:
-        raise InputError(f"running sums must be float64 like the weights, or empty: {U.shape}")
-    if order.size and not 0 <= order.min() <= order.max() < X.n_rows:
-        raise InputError(f"the order names rows outside 0..{X.n_rows - 1}")
+    def _label_weights(self, label: int) -> tuple[Array, float]:
+        return self._weights.of_label(label)

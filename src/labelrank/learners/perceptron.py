@@ -1,57 +1,82 @@
-"""Perceptrons with one weight vector a label: BR and MMP (Loza Mencía & Fürnkranz 2008).
+"""Perceptrons with one weight vector per label: BR and MMP (Loza Mencía & Fürnkranz 2008).
 
-Both are the one loop of `kernels.linear`: score all labels, let a rule decide in score space how
-far each label moves, add x times these steps to the weights.
+Both are the one loop of `kernels.label_perceptrons`: score all labels, let a rule decide in score
+space how far each label moves, add x times these steps to the weights.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from labelrank.declared import check_at_least, check_choice
-from labelrank.errors import InputError
-from labelrank.kernels.linear import MMP, SEPARATE
-from labelrank.learners import label_weights
+from labelrank._types import Array, Int64
+from labelrank.declared import choice, cut, flag, nested, number, seed, stored, threads, value
+from labelrank.kernels.label_perceptrons import MMP, SEPARATE, Rule, learn_pass
+from labelrank.kernels.random import RANDOM_SCALE, fill_normal
 from labelrank.learners.base import Explained, IncrementalRanker
-from labelrank.resources import track
+from labelrank.learners.label_weights import BLOCK, LabelWeights, padded
+from labelrank.preferences import Kind, Preferences
+from labelrank.resources import run_jobs, track
 from labelrank.rows import Rows, as_rows
 
 STEPS = ("perceptron", "pa")
 LOSSES = ("is_error", "error_set_size", "margin", "average_precision")
 PENALTIES = ("uniform", "proportional", "max", "random")
+# Counts stay whole numbers in double precision.
+_MOST = 2**53
 
 
+@stored(
+    None,
+    weights=nested("LabelWeights", attribute="_weights"),
+    past=nested("LabelWeights", attribute="_past", optional=True),
+    n_learned=value(int, least=0, attribute="_n_learned"),
+    seed=value(int, least=0, attribute="_seed"),
+    n_trained=value(int, least=0, attribute="_n_trained", volatile=True),
+)
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearPerceptron(Explained, IncrementalRanker):
     """What BR and MMP share: weights, passes over the data, averaging, counts of operations."""
 
+    epochs: int = number(1, least=1, whole=True)
+    shuffle: bool = flag(True)
+    init: str = choice("zeros", "random")
+    margin: float | None = number(None, least=0, or_none=True)
+    averaging: str | None = choice(None, "averaged")
+    step: str = choice(*STEPS)
+    C: float = number(1.0, above=0)
+    n_jobs: int | None = threads()
+    random_state: Any = seed()
+    verbose: int = 0
+
+    # True for rules that couple the labels: all are then in one block, for one thread.
     _together = False
 
-    epochs: int
-    shuffle: bool
-    init: str
-    margin: float | None
-    averaging: str | None
-    step: str
-    C: float
-    n_jobs: int | None
-    random_state: Any
-    verbose: int
-
-    def _rule(self) -> label_weights.Rule:
+    @property
+    def preferences(self) -> Preferences:
+        """The preferences that are learned; each that is violated moves the weights."""
         raise NotImplementedError
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("init", self.init, ("zeros", "random"))
-        check_choice("averaging", self.averaging, (None, "averaged"))
-        check_choice("step", self.step, STEPS)
-        check_at_least("epochs", self.epochs, 1)
-        check_at_least("margin", 0.0 if self.margin is None else self.margin, 0.0)
-        if not self.C > 0:
-            raise InputError(f"got C={self.C!r}; give a number above 0")
+    def _rule(self) -> Rule:
+        raise NotImplementedError
+
+    def after_loading(self) -> None:
+        weights, past = self._weights, getattr(self, "_past", None)
+        self._past = past
+        if (weights.n_features, weights.n_labels) != (self.n_features_in_, self.n_labels_):
+            raise ValueError("the weights do not fit the labels or the features")
+        if past is not None and past.blocks.shape != weights.blocks.shape:
+            raise ValueError("the sums of past weights do not fit the weights")
+        if weights.blocks.dtype != np.float32 or weights.has_constant:
+            raise ValueError("the weights are not those of a perceptron")
+        if past is not None and past.blocks.dtype != np.float64:
+            raise ValueError("the sums of past weights are not in double precision")
+        if max(self._seed, self._n_learned, self._n_trained) > _MOST:
+            raise ValueError("a count or the seed is too large")
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self._start(X.shape[1])
@@ -64,27 +89,40 @@ class LinearPerceptron(Explained, IncrementalRanker):
             self._pass(X, Y, order)
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        if not hasattr(self, "_W"):
+        if not hasattr(self, "_weights"):
             self._start(X.shape[1])
         X = as_rows(X)
         self._pass(X, as_rows(Y, np.float64), np.arange(X.n_rows, dtype=np.int64))
 
     def _start(self, n_features: int) -> None:
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._W = label_weights.empty_weights(n_features, self.n_labels_, together=self._together)
+        self._weights = self._zeros(n_features, np.float32)
+        self._past = self._zeros(n_features, np.float64) if self.averaging else None
+        self._begin(0)
+        self._n_learned = self._n_trained = 0
+
+    def _zeros(self, n_features: int, dtype: Any) -> LabelWeights:
+        lanes = padded(self.n_labels_)
+        lanes = lanes if self._together else min(BLOCK, lanes)
+        return LabelWeights.zeros(n_features, self.n_labels_, lanes, dtype=dtype)
+
+    def _begin(self, first: int) -> None:
+        """Initial weights of the labels from `first` on."""
         if self.init == "random":
-            label_weights.fill_random(self._W, 0, self.n_labels_, self._seed)
-        blocks, _, lanes = self._W.shape
-        kept = n_features if self.averaging else 0
-        self._U: npt.NDArray[np.floating] = np.zeros((blocks, kept, lanes))
-        self._clock = 0
-        self.n_operations_ = {"train": 0, "predict": 0}
+            for block, lo, width in self._weights.spans():
+                fill_normal(block, max(first - lo, 0), width, lo, RANDOM_SCALE, self._seed)
 
     def _widen(self, n_before: int) -> None:
-        self._W = label_weights.widened(self._W, self.n_labels_, together=self._together)
-        self._U = label_weights.widened(self._U, self.n_labels_, together=self._together)
-        if self.init == "random":
-            label_weights.fill_random(self._W, n_before, self.n_labels_, self._seed)
+        self._weights = self._widened(self._weights)
+        if self._past is not None:
+            self._past = self._widened(self._past)
+        self._begin(n_before)
+
+    def _widened(self, narrow: LabelWeights) -> LabelWeights:
+        wide = self._zeros(narrow.n_features, narrow.blocks.dtype)
+        n_blocks, _, lanes = narrow.blocks.shape
+        wide.blocks[:n_blocks, :, :lanes] = narrow.blocks
+        return wide
 
     def forecast(self, X: Any, Y: Any) -> Any:
         """Memory and time that `fit(X, Y)` will take (a `forecast.Cost`)."""
@@ -95,41 +133,56 @@ class LinearPerceptron(Explained, IncrementalRanker):
             X.shape[1], Y.shape[1], self.epochs * values, averaged=self.averaging is not None
         )
 
-    def _pass(self, X: Rows, Y: Rows, order: npt.NDArray[np.int64]) -> None:
-        moved = label_weights.learn_pass(
-            X, Y, order, self._W, self._U, self._clock, self._rule(), self.n_jobs
-        )
-        self._clock += len(order)
-        self.n_operations_["train"] += len(order) * self.n_labels_ + moved
+    def _pass(self, X: Rows, Y: Rows, order: Int64) -> None:
+        weights, past = self._weights, self._past
+        n_blocks, _, lanes = weights.blocks.shape
+        late = np.zeros((n_blocks, 0, lanes)) if past is None else past.blocks
+        rule = self._rule()
+        jobs = [
+            partial(learn_pass, X, Y, order, lo, width, W, U, self._n_learned, rule)
+            for (W, lo, width), U in zip(weights.spans(), late, strict=True)
+        ]
+        moved = sum(run_jobs(jobs, self.n_jobs))
+        self._n_learned += len(order)
+        self._n_trained += len(order) * self.n_labels_ + moved
 
-    def _scores(self, X: Any) -> npt.NDArray[Any]:
-        X = as_rows(X)
-        self.n_operations_["predict"] += X.n_rows * self.n_labels_
-        scores = label_weights.scores(X, self._W, self.n_labels_, self.n_jobs)
-        if self.averaging and self._clock:
-            late = label_weights.scores(X, self._U, self.n_labels_, self.n_jobs)
-            scores -= (late / self._clock).astype(scores.dtype)
+    @property
+    def n_operations_(self) -> dict[str, int]:
+        """Inner products and updates made in training."""
+        return {"train": self._n_trained}
+
+    def count_operations(self, X: Any) -> int:
+        """Inner products that predicting X takes."""
+        return int(np.shape(X)[0]) * self.n_labels_
+
+    def _scores(self, X: Any) -> Array:
+        rows = as_rows(X)
+        scores = self._weights.scores(rows, self.n_jobs)
+        scores -= np.asarray(self._lead(lambda past: past.scores(rows, self.n_jobs)), scores.dtype)
         return scores
 
     @property
-    def coef_(self) -> npt.NDArray[Any]:
+    def coef_(self) -> Array:
         """Weights (K × d), averaged if asked for: `decision_function` is X times their rows."""
-        weights = label_weights.by_label(self._W, self.n_labels_)
-        if self.averaging and self._clock:
-            late = label_weights.by_label(self._U, self.n_labels_) / self._clock
-            weights = (weights - late).astype(weights.dtype)
-        return weights
+        weights = self._weights.by_label()
+        return (weights - self._lead(LabelWeights.by_label)).astype(weights.dtype, copy=False)
 
-    def _label_weights(self, label: int) -> tuple[npt.NDArray[Any], float]:
-        weights = label_weights.of_label(self._W, label)
-        if self.averaging and self._clock:
-            late = label_weights.of_label(self._U, label) / self._clock
-            weights = (weights - late).astype(weights.dtype)
-        return weights, 0.0
+    def _label_weights(self, label: int) -> tuple[Array, float]:
+        weights, _ = self._weights.of_label(label)
+        lead = self._lead(lambda past: past.of_label(label)[0])
+        return (weights - lead).astype(weights.dtype, copy=False), 0.0
+
+    def _lead(self, of: Callable[[LabelWeights], Array]) -> Any:
+        """How far the last weights are ahead of their mean, by what `of` takes from the sums."""
+        if not self.averaging or self._past is None or not self._n_learned:
+            return 0.0
+        return of(self._past) / self._n_learned
 
 
+@stored("BinaryRelevancePerceptron", 1)
+@dataclass(kw_only=True, eq=False, repr=False)
 class BinaryRelevancePerceptron(LinearPerceptron):
-    """One independent perceptron a label (BR): all labels at once in one pass over the data.
+    """One independent perceptron per label (BR): all labels at once in one pass over the data.
 
     Parameters
     ----------
@@ -156,7 +209,7 @@ class BinaryRelevancePerceptron(LinearPerceptron):
     ----------
     coef_ : ndarray (K, d)
     n_operations_ : dict
-        "train": inner products and updates made; "predict": inner products made since fit.
+        "train": inner products and updates made. See `count_operations` for predictions.
 
     Examples
     --------
@@ -171,41 +224,18 @@ class BinaryRelevancePerceptron(LinearPerceptron):
            [1, 1]])
     """
 
-    def __init__(
-        self,
-        *,
-        epochs: int = 1,
-        shuffle: bool = True,
-        init: str = "zeros",
-        margin: float | None = None,
-        averaging: str | None = None,
-        step: str = "perceptron",
-        C: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epochs = epochs
-        self.shuffle = shuffle
-        self.init = init
-        self.margin = margin
-        self.averaging = averaging
-        self.step = step
-        self.C = C
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    @property
+    def preferences(self) -> Preferences:
+        """Relevant labels over the threshold, the threshold over irrelevant ones."""
+        return Preferences.each(Kind.RELEVANT_THRESHOLD, Kind.THRESHOLD_IRRELEVANT)
 
-    def _rule(self) -> label_weights.Rule:
-        return label_weights.Rule(
-            rule=SEPARATE,
-            step=STEPS.index(self.step),
-            margin=self.margin or 0.0,
-            tie_is_right=self.margin is None,
-            C=self.C,
-        )
+    def _rule(self) -> Rule:
+        margin, step = float(self.margin or 0.0), STEPS.index(self.step)
+        return Rule(SEPARATE, step, margin, tie_is_right=self.margin is None, C=float(self.C))
 
 
+@stored("MulticlassMultilabelPerceptron", 1)
+@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassMultilabelPerceptron(LinearPerceptron):
     """The multiclass multilabel perceptron (MMP): labels are moved by the ranking's errors.
 
@@ -238,51 +268,26 @@ class MulticlassMultilabelPerceptron(LinearPerceptron):
     [0, 1]
     """
 
+    loss: str = choice(*LOSSES)
+    penalty: str = choice(*PENALTIES)
+    threshold: Any = cut()
+
     _together = True
     _calibrated = False
 
-    def __init__(
-        self,
-        *,
-        loss: str = "is_error",
-        penalty: str = "uniform",
-        threshold: Any = "cardinality",
-        epochs: int = 1,
-        shuffle: bool = True,
-        init: str = "zeros",
-        margin: float | None = None,
-        averaging: str | None = None,
-        step: str = "perceptron",
-        C: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.threshold = threshold
-        self.epochs = epochs
-        self.shuffle = shuffle
-        self.init = init
-        self.margin = margin
-        self.averaging = averaging
-        self.step = step
-        self.C = C
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    @property
+    def preferences(self) -> Preferences:
+        """Relevant over irrelevant labels; `penalty` says how violated ones share a step."""
+        return Preferences.each(Kind.RELEVANT_IRRELEVANT)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("penalty", self.penalty, PENALTIES)
-
-    def _rule(self) -> label_weights.Rule:
-        return label_weights.Rule(
-            rule=MMP,
-            step=STEPS.index(self.step),
-            margin=self.margin or 0.0,
-            C=self.C,
+    def _rule(self) -> Rule:
+        passive_aggressive = self.step == "pa"
+        return Rule(
+            MMP,
+            STEPS.index(self.step),
+            margin=1.0 if passive_aggressive else float(self.margin or 0.0),
+            tie_is_right=True,
+            C=float(self.C),
             loss=LOSSES.index(self.loss),
             penalty=PENALTIES.index(self.penalty),
             seed=self._seed,

@@ -45,6 +45,8 @@ _PARTS = {
     "FittedChain": "learners.chains.scorers",
     "Model": "learners.naive_bayes",
     "LabelSums": "learners.label_sums",
+    "LabelWeights": "learners.label_weights",
+    "Duals": "learners.margins.prosvm",
     "LogisticLink": "learners.chains.logistic",
     "Rule": "learners.pairwise.scorer",
     "DualPairScorer": "learners.pairwise.mistakes",

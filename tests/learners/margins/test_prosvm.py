@@ -1,7 +1,5 @@
 """ProSVM against a slow quadratic program over listed preferences, and against its promises."""
 
-import itertools
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,7 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from labelrank import ProSVM
 from labelrank.errors import InputError
-from labelrank.preferences import PRO_LOSS_KINDS, Kind, arcs
+from labelrank.persistence import load, save
+from labelrank.preferences import PRO_LOSS, Kind, Preferences, arcs
 
 C_VALUES = [0.1, 1.0, 10.0]
 
@@ -23,30 +22,6 @@ def problem(seed=0, n=24, d=5, K=4, unknown=0.0):
     Y = random.integers(0, 4, size=(n, K)) * (random.random((n, K)) < 0.7) * 1.0
     Y[random.random(Y.shape) < unknown] = np.nan
     return X.astype(np.float32).astype(float), Y
-
-
-def chain_weight(grades, a, b):
-    """Ordered pairs whose path from grade to grade crosses here, over the arcs that share them."""
-    relevant = grades[grades > 0]
-    above, below = (relevant >= grades[a]).sum(), (relevant < grades[a]).sum()
-    pairs = sum(p > q for p in relevant for q in relevant)
-    level, next_level = (relevant == grades[a]).sum(), (relevant == grades[b]).sum()
-    return 0.25 / pairs * above * below / (level * next_level)
-
-
-def listed(Y, approximate, ordered):
-    """(instance, better, worse, weight) of every preference."""
-    if approximate:
-        ends = arcs(Y, (Kind.RELEVANT_THRESHOLD, Kind.THRESHOLD_IRRELEVANT), "mean")
-        found = list(zip(ends.instance, ends.better, ends.worse, 0.5 * ends.weight))
-        chain = arcs(Y, (Kind.CHAIN,))
-        order = [
-            (i, a, b, chain_weight(Y[i], a, b))
-            for i, a, b in zip(chain.instance, chain.better, chain.worse)
-        ]
-        return found + order * ordered
-    kinds = PRO_LOSS_KINDS if ordered else PRO_LOSS_KINDS[1:]
-    return list(zip(*arcs(Y, kinds, "pro_loss")))
 
 
 def optimum(X, preferences, n_blocks_of_weights, C):
@@ -78,13 +53,18 @@ def weights(learner):
     return np.vstack([learner.coef_, learner.threshold_coef_]).astype(float)
 
 
+def listed(learner, Y):
+    """(instance, better, worse, weight) of every preference that the learner declares."""
+    return list(zip(*arcs(Y, learner.preferences)))
+
+
 @pytest.mark.parametrize("C", C_VALUES)
 @pytest.mark.parametrize("approximate", [False, True])
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.filterwarnings("ignore:ADMM has not converged")
 def test_the_objective_is_that_of_the_quadratic_program(C, approximate, ordered):
     X, Y = problem(unknown=0.1)
-    preferences = listed(Y, approximate, ordered)
+    preferences = listed(ProSVM(approximate=approximate, ordered=ordered), Y)
     best = optimum(X, preferences, 5, C)
     options = dict(C=C, approximate=approximate, ordered=ordered, random_state=0)
     for n_blocks, allowed in ((1, 1.002), (4, 1.01)):
@@ -105,29 +85,25 @@ def test_any_number_of_blocks_reaches_the_same_objective(C):
     assert max(reached) <= 1.0015 * min(reached)
 
 
-def test_chain_weights_without_ties_are_those_of_the_paper():
-    grades = np.array([5.0, 4.0, 3.0, 2.0, 0.0])
-    for i in (1, 2, 3):
-        assert chain_weight(grades, i - 1, i) == pytest.approx(i * (4 - i) / (2 * 4 * 3))
+def test_prosvm_learns_the_preferences_of_pro_loss_and_the_bound_those_of_eq_9():
+    assert ProSVM().preferences == PRO_LOSS
+    grades = np.array([[5.0, 4.0, 3.0, 2.0, 0.0]])
+    weight = {(a, b): w for _, a, b, w in listed(ProSVM(approximate=True), grades)}
+    ends = {(k, 5): 0.5 / 4 for k in range(4)} | {(5, 4): 0.5}
+    chain = {(i - 1, i): i * (4 - i) / (2 * 4 * 3) for i in (1, 2, 3)}
+    assert weight == pytest.approx(ends | chain)
 
 
 @given(grades=st.lists(st.integers(1, 3), min_size=2, max_size=6), seed=st.integers(0, 99))
 @settings(max_examples=60, deadline=None)
 def test_the_chain_bounds_all_ordered_pairs(grades, seed):
     """Mean error over ordered pairs <= weighted errors of the chain, ties included."""
-    grades = np.array(grades, float)
     scores = np.random.default_rng(seed).normal(size=len(grades))
-    pairs = [
-        (a, b) for a, b in itertools.permutations(range(len(grades)), 2) if grades[a] > grades[b]
-    ]
-    if pairs:
-        whole = 0.25 * np.mean([scores[a] <= scores[b] for a, b in pairs])
-        chain = arcs(grades[None], (Kind.CHAIN,))
-        bound = sum(
-            chain_weight(grades, a, b) * (scores[a] <= scores[b])
-            for a, b in zip(chain.better, chain.worse)
-        )
-        assert whole <= bound + 1e-12
+    whole, bound = (
+        sum(w * (scores[a] <= scores[b]) for _, a, b, w in zip(*arcs([grades], declared)))
+        for declared in (Preferences.shared(Kind.GRADED), Preferences.shared(Kind.CHAIN))
+    )
+    assert whole <= bound + 1e-12
 
 
 def test_scores_are_relative_to_the_threshold_label():
@@ -165,6 +141,38 @@ def test_warm_start_needs_fewer_epochs():
     learner = ProSVM(C=10, warm_start=True, random_state=0, tol=1e-4).fit(X, Y)
     cold = learner.n_iter_
     assert learner.fit(X, Y).n_iter_ < cold / 2
+
+
+def test_a_path_keeps_the_parameters_it_was_asked_for_and_no_duals():
+    X, Y = problem(5)
+    learner = ProSVM(n_blocks=3, random_state=0)
+    for C, fitted in zip(C_VALUES, learner.path(X, Y, C_VALUES)):
+        assert fitted.get_params() == learner.get_params() | {"C": C}
+        assert fitted.duals_ is None
+
+
+@pytest.mark.parametrize("changed", ["X", "Y", "intercept"])
+def test_warm_start_on_other_data_of_the_same_size_begins_anew(changed):
+    X, Y = problem(5)
+    options = dict(C=3.0, warm_start=True, random_state=0, tol=1e-4)
+    learner = ProSVM(**options).fit(X, Y)
+    if changed == "X":
+        X = X + 1.0
+    elif changed == "Y":
+        Y = Y[:, ::-1]
+    else:
+        options["fit_intercept"] = True
+    alone = ProSVM(**options).fit(X, Y)
+    np.testing.assert_array_equal(learner.set_params(**options).fit(X, Y).coef_, alone.coef_)
+    assert learner.dual_gap_ == alone.dual_gap_
+
+
+def test_a_saved_learner_starts_as_warm_as_the_original(tmp_path):
+    X, Y = problem(5)
+    learner = ProSVM(C=3.0, warm_start=True, random_state=0).fit(X, Y)
+    save(learner, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.fit(X, Y).coef_, learner.fit(X, Y).coef_)
 
 
 def test_sparse_dense_and_threads_give_the_same_bits():

@@ -2,23 +2,18 @@
 
 import numpy as np
 import pytest
-from test_prosvm import objective, optimum, problem
+from test_prosvm import listed, objective, optimum, problem
 
-from labelrank import ProSVM, RankSVM, TwoStageRanker
+from labelrank import BaggedRanker, ProSVM, RankSVM, TwoStageRanker
 from labelrank.errors import InputError
 from labelrank.learners.margins.ranksvm import best_cuts
-from labelrank.preferences import Kind, arcs
-
-
-def listed(Y):
-    return list(zip(*arcs(Y, (Kind.RELEVANT_IRRELEVANT,), "mean")))
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
 @pytest.mark.filterwarnings("ignore:ADMM has not converged")
 def test_the_objective_is_that_of_the_quadratic_program(C):
     X, Y = problem(11, unknown=0.1)
-    preferences = listed(Y)
+    preferences = listed(RankSVM(), Y)
     best = optimum(X, preferences, 4, C)
     for n_blocks, allowed in ((1, 1.002), (4, 1.01)):
         learner = RankSVM(C=C, n_blocks=n_blocks, random_state=0).fit(X, Y)
@@ -86,3 +81,19 @@ def test_the_first_stage_decides_the_set_and_the_second_its_order():
             *sorted(np.flatnonzero(~chosen), key=lambda k: -outside[row, k]),
         ]
         assert ranking.tolist() == expected
+
+
+def seeds(learner):
+    return learner.selector_.random_state, learner.orderer_.estimator.random_state
+
+
+def test_one_seed_reaches_every_random_state_that_has_none():
+    X, Y = problem(13, n=60)
+    orderer = BaggedRanker(ProSVM(random_state=7))
+    learners = [TwoStageRanker(RankSVM(), orderer, random_state=3).fit(X, Y) for _ in range(2)]
+    assert seeds(learners[0]) == seeds(learners[1])
+    assert seeds(learners[0])[0] is not None
+    assert seeds(learners[0])[1] == 7
+    assert learners[0].orderer_.random_state not in (None, seeds(learners[0])[0])
+    assert learners[0].selector.random_state is None
+    np.testing.assert_array_equal(learners[0].rank(X), learners[1].rank(X))

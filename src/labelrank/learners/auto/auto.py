@@ -14,7 +14,6 @@ from labelrank.learners.auto.candidates import candidates
 from labelrank.learners.auto.race import HELD, Goal, Race, fitted, rarity
 from labelrank.learners.auto.weighting import Weighting, weightings
 from labelrank.learners.base import LabelRanker
-from labelrank.learners.margins.machine import check_above_zero
 from labelrank.resources import track
 
 
@@ -96,7 +95,8 @@ class AutoRanker(LabelRanker):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_above_zero("budget", self.budget)
+        if not isinstance(self.budget, int | float) or not 0 < self.budget < float("inf"):
+            raise InputError(f"got budget={self.budget!r}; give a number above 0")
         Goal.of(self.criterion)
         if self.candidates is not None and not self.candidates:
             raise InputError("got no candidates; name at least one learner, or give None")

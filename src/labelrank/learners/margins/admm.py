@@ -14,19 +14,23 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
-from labelrank.learners.margins import solver as arc_solver
-from labelrank.learners.margins.problem import ArcProblem
-from labelrank.learners.margins.solver import Descent, Outcome
-from labelrank.rows import Rows
-
-Float32 = npt.NDArray[np.float32]
+from labelrank._types import Float32
+from labelrank.learners.margins.solver import (
+    DualState,
+    Outcome,
+    PreferenceDescent,
+    PreferenceProblem,
+    close_gap,
+    measured,
+    squared,
+)
 
 # Blocks are solved a little more exactly than the whole must be, within so many epochs a round.
 INNER_TOL = 0.1
@@ -84,7 +88,7 @@ class Consensus:
 class Runner(Protocol):
     """Where steps run; handles stand for results that may be elsewhere."""
 
-    def place(self, blocks: list[ArcProblem]) -> list[Any]: ...
+    def place(self, blocks: list[PreferenceProblem]) -> list[Any]: ...
 
     def map(self, step: Callable[..., Any], *columns: list[Any]) -> list[Any]: ...
 
@@ -99,7 +103,7 @@ class ThreadRunner:
     def __init__(self, n_jobs: int | None) -> None:
         self.n_jobs = n_jobs
 
-    def place(self, blocks: list[ArcProblem]) -> list[Any]:
+    def place(self, blocks: list[PreferenceProblem]) -> list[Any]:
         return blocks
 
     def map(self, step: Callable[..., Any], *columns: list[Any]) -> list[Any]:
@@ -113,89 +117,90 @@ class ThreadRunner:
         return handle
 
 
-def split_rows(problem: ArcProblem, n_blocks: int) -> list[ArcProblem]:
+def split_rows(problem: PreferenceProblem, n_blocks: int) -> list[PreferenceProblem]:
     """Blocks of consecutive instances, as equal as can be; none is empty."""
-    n = problem.X.n_rows
-    bounds = np.unique(np.linspace(0, n, n_blocks + 1).astype(int))
-    return [_rows(problem, int(a), int(b)) for a, b in itertools.pairwise(bounds)]
+    bounds = np.unique(np.linspace(0, problem.X.n_rows, n_blocks + 1).astype(int)).tolist()
+    return [problem.slice(first, last) for first, last in itertools.pairwise(bounds)]
 
 
-def _rows(whole: ArcProblem, first: int, last: int) -> ArcProblem:
-    xptr, X = _cut(whole.X.indptr, first, last, whole.X.indices, whole.X.data)
-    rptr, labels = _cut(whole.rptr, first, last, whole.relevant, whole.grades)
-    nptr, (unknown,) = _cut(whole.nptr, first, last, whole.unknown)
-    dptr = whole.dptr[first : last + 1]
-    return replace(
-        whole, X=Rows(xptr, X[0], X[1], whole.X.n_columns), norms=whole.norms[first:last],
-        rptr=rptr, relevant=labels[0], grades=labels[1], nptr=nptr, unknown=unknown,
-        dptr=dptr - dptr[0],
-    )  # fmt: skip
+class Rounds:
+    """Rounds of ADMM, as `close_gap` drives them: each measures its own gap, or its residuals."""
 
+    promising = 1.0
 
-def _cut(ptr: Any, first: int, last: int, *parts: Any) -> tuple[Any, list[Any]]:
-    span = slice(ptr[first], ptr[last])
-    return ptr[first : last + 1] - ptr[first], [part[span] for part in parts]
+    def __init__(self, blocks: list[PreferenceProblem], settings: Settings, runner: Runner) -> None:
+        self.settings, self.runner = replace(settings, n_blocks=len(blocks)), runner
+        self.placed = runner.place(blocks)
+        self.seeds = [settings.seed + z for z in range(len(blocks))]
+        self.states: list[Any] = [None] * len(blocks)
+        self.agreed: Any = None
+        self.round = 0
+
+    def epoch(self) -> float:
+        self.round += 1
+        runner, settings, everywhere = self.runner, self.settings, len(self.placed)
+        solve = partial(solve_block, settings=settings, round_=self.round)
+        self.states = runner.map(
+            solve, self.placed, self.states, [self.agreed] * everywhere, self.seeds
+        )
+        self.agreed = runner.call(partial(agree, settings=settings), self.agreed, *self.states)
+        loss_at = partial(_loss_at, C=settings.C)
+        losses = runner.map(loss_at, self.placed, [self.agreed] * everywhere)
+        self.summary = runner.get(runner.call(attrgetter("summary"), self.agreed))
+        self.objective = self.summary.half_norm + sum(map(runner.get, losses))
+        return self.gap()
+
+    def gap(self) -> float:
+        return min(self.duality_gap, self.summary.relative)
+
+    @property
+    def duality_gap(self) -> float:
+        """How far the agreed weights are from the bound that the duals of the blocks give."""
+        apart = max(self.objective - self.summary.bound, 0.0)
+        return apart / self.objective if self.objective > 0 else 0.0
+
+    def weights(self) -> Float32:
+        """What the blocks agree on."""
+        return self.runner.get(self.runner.call(attrgetter("W"), self.agreed))
 
 
 def minimise(
-    blocks: list[ArcProblem], settings: Settings, max_rounds: int, runner: Runner,
+    blocks: list[PreferenceProblem], settings: Settings, max_rounds: int, runner: Runner,
     report: Callable[[float], Any] = lambda gap: None,
 ) -> tuple[Float32, Outcome]:  # fmt: skip
     """Rounds until the relative gap or both residuals are below `tol`; warns if none ever is."""
-    settings = replace(settings, n_blocks=len(blocks))
-    placed = runner.place(blocks)
-    seeds = [settings.seed + z for z in range(len(blocks))]
-    states: list[Any] = [None] * len(blocks)
-    agreed: Any = None
-    for round_ in range(1, max_rounds + 1):
-        solve = partial(solve_block, settings=settings, round_=round_)
-        states = runner.map(solve, placed, states, [agreed] * len(blocks), seeds)
-        agreed = runner.call(partial(agree, settings=settings), agreed, *states)
-        losses = runner.map(partial(_loss_at, C=settings.C), placed, [agreed] * len(blocks))
-        summary = runner.get(runner.call(_summary, agreed))
-        outcome = _outcome(summary, sum(map(runner.get, losses)), round_)
-        report(outcome.gap)
-        if min(outcome.gap, summary.relative) <= settings.tol:
-            break
-    else:
-        _warn(summary, outcome, settings.tol)
-    return runner.get(runner.call(_weights, agreed)), outcome
-
-
-def _outcome(summary: Summary, loss: float, n_iter: int) -> Outcome:
-    objective = summary.half_norm + loss
-    gap = max(objective - summary.bound, 0.0) / objective if objective > 0 else 0.0
-    return Outcome(objective, gap, n_iter)
-
-
-def _warn(summary: Summary, outcome: Outcome, tol: float) -> None:
-    warnings.warn(
-        f"ADMM has not converged in {outcome.n_iter} rounds: primal residual {summary.primal:.3g}, "
-        f"dual residual {summary.dual:.3g}, relative gap {outcome.gap:.2g} where tol={tol:g} is "
-        "wanted; raise max_rounds, change eta, or use fewer blocks",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
+    rounds = Rounds(blocks, settings, runner)
+    gap, n_rounds = close_gap(rounds, settings.tol, max_rounds, report)
+    if gap > settings.tol:
+        warnings.warn(
+            f"ADMM has not converged in {n_rounds} rounds: primal residual "
+            f"{rounds.summary.primal:.3g}, dual residual {rounds.summary.dual:.3g}, relative gap "
+            f"{rounds.duality_gap:.2g} where tol={settings.tol:g} is wanted; raise max_rounds, "
+            "change eta, or use fewer blocks",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return rounds.weights(), Outcome(rounds.objective, rounds.duality_gap, n_rounds)
 
 
 def solve_block(
-    block: ArcProblem, state: BlockState | None, agreed: Consensus | None, seed: int,
+    block: PreferenceProblem, state: BlockState | None, agreed: Consensus | None, seed: int,
     *, settings: Settings, round_: int,
 ) -> BlockState:  # fmt: skip
     """One block, begun from its duals of the round before."""
     if state is None or agreed is None:
-        zero = arc_solver.start(block)
+        zero = DualState.zeros(block)
         eta, u, target, alpha, pull = settings.eta, zero.W, zero.W, zero.alpha, zero.W
     else:
         eta, u = agreed.eta, (state.relaxed + state.u - agreed.W) / np.float32(agreed.growth)
         target, alpha, pull = agreed.W - u, state.alpha.copy(), state.pull
     rho = 1.0 / settings.n_blocks + eta
     offset = np.float32(eta / rho) * target
-    inside = Descent(offset + pull / np.float32(rho), alpha, rho=rho, offset=offset)
-    arc_solver.descend(
-        block, inside, settings.C, tol=INNER_TOL * settings.tol, max_iter=INNER_EPOCHS,
-        random=np.random.RandomState((seed, round_)),
-    )  # fmt: skip
+    inside = DualState(offset + pull / np.float32(rho), alpha, rho=rho, offset=offset)
+    tol, random = INNER_TOL * settings.tol, np.random.RandomState((seed, round_))
+    close_gap(
+        PreferenceDescent(block, inside, settings.C, tol=tol, random=random), tol, INNER_EPOCHS
+    )
     before = np.float32(0.0) if agreed is None else agreed.W
     relaxed = np.float32(RELAXATION) * inside.W + np.float32(1.0 - RELAXATION) * before
     return BlockState(inside.W, relaxed, u, alpha, np.float32(rho) * (inside.W - offset))
@@ -205,16 +210,16 @@ def agree(before: Consensus | None, *states: BlockState, settings: Settings) -> 
     """The mean of the blocks' weights and disagreements; the step is balanced by the residuals."""
     W = _sum([state.relaxed + state.u for state in states]) / np.float32(len(states))
     eta = settings.eta if before is None else before.eta
-    apart = sum(arc_solver.squared(state.W - W) for state in states) ** 0.5
-    size = max(sum(arc_solver.squared(state.W) for state in states) ** 0.5, 1e-12)
-    moved = (len(states) * arc_solver.squared(W if before is None else W - before.W)) ** 0.5
+    apart = sum(squared(state.W - W) for state in states) ** 0.5
+    size = max(sum(squared(state.W) for state in states) ** 0.5, 1e-12)
+    moved = (len(states) * squared(W if before is None else W - before.W)) ** 0.5
     growth = 2.0 if apart > UNBALANCED * eta * moved else 1.0
     growth = 0.5 if eta * moved > UNBALANCED * apart else growth
     pulled = _sum([state.pull for state in states])
     bound = sum(float(state.alpha.sum(dtype=np.float64)) for state in states)
     summary = Summary(
-        apart, eta * moved, max(apart, moved) / size, 0.5 * arc_solver.squared(W),
-        bound - 0.5 * arc_solver.squared(pulled),
+        apart, eta * moved, max(apart, moved) / size, 0.5 * squared(W),
+        bound - 0.5 * squared(pulled),
     )  # fmt: skip
     return Consensus(W, eta * growth, growth, summary)
 
@@ -226,13 +231,7 @@ def _sum(parts: list[Float32]) -> Float32:
     return total
 
 
-def _summary(agreed: Consensus) -> Summary:
-    return agreed.summary
-
-
-def _weights(agreed: Consensus) -> Float32:
-    return agreed.W
-
-
-def _loss_at(block: ArcProblem, agreed: Consensus, *, C: float) -> float:
-    return arc_solver.losses(block, agreed.W, C)
+def _loss_at(block: PreferenceProblem, agreed: Consensus, *, C: float) -> float:
+    """The weighted losses of all arcs of a block at the agreed weights."""
+    no_duals = np.zeros(block.n_duals, np.float32)
+    return float(measured(block, DualState(agreed.W, no_duals), C)[0].sum())

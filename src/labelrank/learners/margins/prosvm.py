@@ -1,15 +1,164 @@
-"""Large margins for PRO loss (Xu, Li & Zhou 2013): the set and the order of the relevant labels."""
+"""ProSVM: large margins for PRO loss, the set and the order of the relevant labels.
 
-from typing import Any
+Xu, Li & Zhou 2013, Eq. 3, for instances x with relevant labels R and irrelevant labels R̄:
 
-import numpy.typing as npt
+    min  ½ Σ_t ‖w_t‖² + C Σ_x Σ_{t ≻ s} c_ts ξ_ts
+    such that  g_t(x) - g_s(x) ≥ 1 - ξ_ts  and  ξ_ts ≥ 0  for every preference t ≻ s of x
 
-from labelrank.declared import check_choice
-from labelrank.learners.margins.machine import ArcMachine
-from labelrank.learners.margins.problem import Shares
+with g_t(x) = w_t·x for the labels and the threshold label Θ (C is the paper's λ). Weights c_ts of
+the preferences of one instance, of its exact form and of the upper bound with fewer of them:
+
+    t ≻ s                                        PRO loss (Eq. 1)     ProSVM-A (Eq. 9)
+    R ∋ t more relevant than s ∈ R               ¼ / number of pairs  -
+    R ∋ t = i-th of R, s the next one            -                    i(|R| - i) / 2|R|(|R| - 1)
+    t ∈ R, s ∈ R̄                                 ¼ / |R||R̄|           -
+    t ∈ R, s = Θ                                 ¼ / |R|              ½ / |R|
+    t = Θ, s ∈ R̄                                 ¼ / |R̄|              ½ / |R̄|
+
+With tied grades the chain runs from grade to grade, see `preferences.Preferences`.
+"""
+
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from labelrank._types import Array, Float32
+from labelrank.declared import array, flag, nested, number, seed, stored, threads, value
+from labelrank.learners.label_weights import LabelWeights, LinearRanker
+from labelrank.learners.margins.admm import Runner, Settings, ThreadRunner, minimise, split_rows
+from labelrank.learners.margins.solver import (
+    DualState,
+    Outcome,
+    PreferenceDescent,
+    PreferenceProblem,
+    close_gap,
+    warn_unless_closed,
+)
+from labelrank.preferences import Kind, Preferences
+from labelrank.resources import gap_bar
 
 
-class ProSVM(ArcMachine):
+@stored("Duals", 1, alpha=array("f4", "duals"), C=value(float), data=value(str))
+@dataclass(frozen=True)
+class Duals:
+    """Where a fit ended: its duals, at which C, and the digest of its problem."""
+
+    alpha: Float32
+    C: float
+    data: str
+
+    def after_loading(self) -> None:
+        if not 0 < self.C < float("inf"):
+            raise ValueError(f"duals of C={self.C}")
+
+
+@stored(
+    None,
+    objective_=value(float),
+    dual_gap_=value(float),
+    n_iter_=value(int, least=0),
+    duals_=nested("Duals", optional=True),
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class PreferenceSVM(LinearRanker):
+    """½‖w‖² + C Σ weight (1 - g_better + g_worse)₊ over the preferences that a learner declares."""
+
+    C: float = number(1.0, above=0)
+    fit_intercept: bool = flag(False)
+    tol: float = number(1e-3, above=0)
+    max_iter: int = number(1000, least=1, whole=True)
+    n_blocks: int = number(1, least=1, whole=True)
+    eta: float = number(0.1, above=0)
+    max_rounds: int = number(100, least=1, whole=True)
+    warm_start: bool = flag(False)
+    memory_limit: float | None = number(None, above=0, or_none=True)
+    n_jobs: int | None = threads()
+    random_state: Any = seed()
+    verbose: int = 0
+
+    _advice = "keep fewer labels or instances"
+    _weighs_threshold = True
+
+    @property
+    def preferences(self) -> Preferences:
+        """The preferences that are learned, and what they weigh."""
+        raise NotImplementedError
+
+    def fit_on(self, X: Any, Y: Any, runner: Runner) -> Self:
+        """As `fit`, the blocks of ADMM solved where `runner` says (see `labelrank.distributed`)."""
+        return self._fit(X, Y, partial(self._learn, runner=runner))
+
+    def _learn(self, X: Any, Y: sp.csr_array, runner: Runner | None = None) -> None:
+        problem = PreferenceProblem.of(X, Y, self.preferences, fit_intercept=self.fit_intercept)
+        if runner is None or self.memory_limit is not None:
+            problem.refuse_too_many(self.memory_limit, self._advice)
+        random = check_random_state(self.random_state)
+        if self.n_blocks > 1:
+            W, outcome = self._solved_apart(problem, random, runner or ThreadRunner(self.n_jobs))
+        else:
+            W, outcome = self._solved_whole(problem, random)
+        n_weights = problem.relevant.n_columns + 1
+        self._weights = LabelWeights(W[None], n_weights, has_constant=bool(self.fit_intercept))
+        self.objective_, self.dual_gap_, self.n_iter_ = outcome
+
+    def _solved_whole(
+        self, problem: PreferenceProblem, random: np.random.RandomState
+    ) -> tuple[Float32, Outcome]:
+        data = problem.digest() if self.warm_start else ""
+        state = self._resumed(data) or DualState.zeros(problem)
+        descent = PreferenceDescent(
+            problem, state, self.C, tol=self.tol, random=random, n_jobs=self.n_jobs
+        )
+        with gap_bar(type(self).__name__, self.verbose, self.max_iter) as report:
+            gap, n_iter = close_gap(descent, self.tol, self.max_iter, report)
+        warn_unless_closed(gap, self.tol, self.max_iter)
+        self.duals_ = Duals(state.alpha, float(self.C), data) if self.warm_start else None
+        return state.W, Outcome(descent.objective, gap, n_iter)
+
+    def _resumed(self, data: str) -> DualState | None:
+        """Weights and duals of the last fit on these data, scaled to C: they stay feasible."""
+        duals = getattr(self, "duals_", None)
+        if duals is None or duals.data != data:
+            return None
+        scale = np.float32(self.C / duals.C)
+        return DualState(self._weights.blocks[0] * scale, duals.alpha * scale)
+
+    def _solved_apart(
+        self, problem: PreferenceProblem, random: np.random.RandomState, runner: Runner
+    ) -> tuple[Float32, Outcome]:
+        self.duals_, blocks = None, split_rows(problem, self.n_blocks)
+        settings = Settings(
+            float(self.C), len(blocks), float(self.eta), float(self.tol),
+            seed=int(random.randint(2**31 - 1)),
+        )  # fmt: skip
+        with gap_bar(type(self).__name__, self.verbose, self.max_rounds) as report:
+            return minimise(blocks, settings, self.max_rounds, runner, report)
+
+    def path(self, X: Any, Y: Any, Cs: Iterable[float]) -> list[Self]:
+        """A fitted learner for each C, each begun where the one before ended.
+
+        Given in rising order, a path costs little more than its last fit alone.
+        """
+        learner = clone(self).set_params(warm_start=True, n_blocks=1)
+        path: list[Self] = []
+        for C in Cs:
+            learner.set_params(C=C).fit(X, Y)
+            fitted = copy.copy(learner).set_params(**clone(self).get_params(deep=False) | {"C": C})
+            fitted.duals_ = None
+            path.append(fitted)
+        return path
+
+
+@stored("ProSVM", 1)
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProSVM(PreferenceSVM):
     """Linear scores for the labels and the threshold label Θ that minimise a bound of PRO loss.
 
     The problem is ½‖w‖² + C Σ weight·(1 - g_better(x) + g_worse(x))₊ over four groups of
@@ -81,62 +230,35 @@ class ProSVM(ArcMachine):
     True
     """
 
+    approximate: bool = flag(False)
+    ordered: bool = flag(True)
+
     _advice = "use approximate=True, which needs far fewer, or keep fewer labels or instances"
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        approximate: bool = False,
-        ordered: bool = True,
-        fit_intercept: bool = False,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        n_blocks: int = 1,
-        eta: float = 0.1,
-        max_rounds: int = 100,
-        warm_start: bool = False,
-        memory_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.approximate = approximate
-        self.ordered = ordered
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_blocks = n_blocks
-        self.eta = eta
-        self.max_rounds = max_rounds
-        self.warm_start = warm_start
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    @property
+    def preferences(self) -> Preferences:
+        """The preferences of Eq. 3, or of Eq. 9, and what they weigh."""
+        ends, order = (0.5, Kind.CHAIN) if self.approximate else (0.25, Kind.GRADED)
+        weights = {Kind.RELEVANT_THRESHOLD: ends, Kind.THRESHOLD_IRRELEVANT: ends}
+        if not self.approximate:
+            weights[Kind.RELEVANT_IRRELEVANT] = 0.25
+        if self.ordered:
+            weights[order] = 0.25
+        return Preferences(weights)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("approximate", self.approximate, (True, False))
-        check_choice("ordered", self.ordered, (True, False))
-
-    def _shares(self) -> Shares:
-        order = 0.25 if self.ordered else 0.0
-        if self.approximate:
-            return Shares(pairs=0.0, threshold=0.5, order=order, chain=True)
-        return Shares(pairs=0.25, threshold=0.25, order=order)
-
-    def _scores(self, X: Any) -> npt.NDArray[Any]:
-        raw = self._raw_scores(X)
+    def _scores(self, X: Any) -> Array:
+        raw = super()._scores(X)
         return raw[:, :-1] - raw[:, -1:]
 
+    def _threshold_weights(self) -> tuple[Array, float]:
+        return self._weights.of_label(self.n_labels_)
+
     @property
-    def threshold_coef_(self) -> npt.NDArray[Any]:
+    def threshold_coef_(self) -> Array:
         """Weights of the threshold label Θ (d,)."""
-        return self._W[0, : self.n_features_in_, self.n_labels_].copy()
+        return self._threshold_weights()[0].copy()
 
     @property
     def threshold_intercept_(self) -> float:
         """Intercept of the threshold label Θ; 0 without `fit_intercept`."""
-        return float(self._W[0, -1, self.n_labels_]) if self.fit_intercept else 0.0
+        return self._threshold_weights()[1]

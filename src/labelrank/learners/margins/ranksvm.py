@@ -1,23 +1,35 @@
 """RankSVM (Elisseeff & Weston 2002) and the two-stage ranker built on it (RankSVM-R)."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, check_random_state, get_tags
 
 from labelrank._types import Array
+from labelrank.declared import array, nested, seed, stored, value
 from labelrank.learners.base import LabelRanker
-from labelrank.learners.margins.machine import ArcMachine
-from labelrank.learners.margins.problem import Shares
+from labelrank.learners.margins.admm import Runner
+from labelrank.learners.margins.prosvm import PreferenceSVM
+from labelrank.preferences import Kind, Preferences
+from labelrank.resources import blocks
 
 _CHUNK = 4096
 # The scores of an instance sum to 0 up to float32 rounding: that direction says nothing.
 _RANK = 1e-10
 
 
-class RankSVM(ArcMachine):
+@stored(
+    "RankSVM",
+    1,
+    threshold_weights_=array("f8", "K"),
+    threshold_coef_=array("f8", "d"),
+    threshold_bias_=value(float),
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class RankSVM(PreferenceSVM):
     """Every relevant label over every irrelevant one by a large margin, and a fitted threshold.
 
     Minimises ½‖w‖² + C Σ_instances mean over R × R̄ of (1 - g_relevant(x) + g_irrelevant(x))₊
@@ -37,6 +49,8 @@ random_state, verbose
     threshold_weights_ : ndarray (K,)
         The threshold of x is `threshold_weights_` times its K raw scores + `threshold_bias_`.
     threshold_bias_ : float
+    threshold_coef_ : ndarray (d,)
+        Weights of the threshold as a function of x.
     objective_, dual_gap_, n_iter_
         As in `ProSVM`.
 
@@ -54,60 +68,35 @@ random_state, verbose
 
     _advice = "use ProSVM(approximate=True), which needs far fewer, or keep fewer labels"
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        fit_intercept: bool = False,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        n_blocks: int = 1,
-        eta: float = 0.1,
-        max_rounds: int = 100,
-        warm_start: bool = False,
-        memory_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_blocks = n_blocks
-        self.eta = eta
-        self.max_rounds = max_rounds
-        self.warm_start = warm_start
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    @property
+    def preferences(self) -> Preferences:
+        """Relevant over irrelevant labels, all of an instance weigh 1 together."""
+        return Preferences.shared(Kind.RELEVANT_IRRELEVANT)
 
-    def _shares(self) -> Shares:
-        return Shares(pairs=1.0, threshold=0.0, order=0.0)
+    def _learn(self, X: Any, Y: sp.csr_array, runner: Runner | None = None) -> None:
+        super()._learn(X, Y, runner)
+        self._fit_threshold(X, Y)
 
-    def _finish(self, X: Any, Y: sp.csr_array) -> None:
-        """Fit the threshold: normal equations, gathered over pieces of the training instances."""
+    def _fit_threshold(self, X: Any, Y: sp.csr_array) -> None:
+        """Normal equations, gathered over pieces of the training instances."""
         size = self.n_labels_ + 1
         gram, moments = np.zeros((size, size)), np.zeros(size)
-        for first in range(0, X.shape[0], _CHUNK):
-            piece = slice(first, first + _CHUNK)
-            scores = self._raw_scores(X[piece])[:, :-1].astype(np.float64)
+        for piece in blocks(X.shape[0], _CHUNK):
+            scores = super()._scores(X[piece])[:, :-1].astype(np.float64)
             features = np.column_stack([scores, np.ones(len(scores))])
             gram += features.T @ features
             moments += features.T @ best_cuts(scores, Y[piece].toarray())
         solution = np.linalg.lstsq(gram, moments, rcond=_RANK)[0]
         self.threshold_weights_, self.threshold_bias_ = solution[:-1], float(solution[-1])
+        self.threshold_coef_ = self.threshold_weights_ @ self.coef_
 
     def _scores(self, X: Any) -> Array:
-        scores = self._raw_scores(X)[:, :-1]
+        scores = super()._scores(X)[:, :-1]
         threshold = scores @ self.threshold_weights_ + self.threshold_bias_
         return scores - threshold[:, None].astype(scores.dtype)
 
-    @property
-    def threshold_coef_(self) -> Array:
-        """Weights of the threshold as a function of x (d,)."""
-        return self.threshold_weights_ @ self.coef_
+    def _threshold_weights(self) -> tuple[Array, float]:
+        return self.threshold_coef_, self.threshold_intercept_
 
     @property
     def threshold_intercept_(self) -> float:
@@ -144,6 +133,8 @@ def best_cuts(scores: Array, grades: Array) -> Array:
     return middle[:, 0]
 
 
+@stored("TwoStageRanker", 1, selector_=nested(), orderer_=nested())
+@dataclass(kw_only=True, eq=False, repr=False)
 class TwoStageRanker(LabelRanker):
     """One learner decides which labels are relevant, another one orders them.
 
@@ -155,6 +146,8 @@ class TwoStageRanker(LabelRanker):
         Its `predict` is the set; its scores order the labels outside.
     orderer : LabelRanker
         Its scores order the labels of the set; it should learn from grades.
+    random_state : int, RandomState or None
+        Seeds every `random_state` within the two that is None; None leaves them as they are.
 
     Attributes
     ----------
@@ -172,28 +165,36 @@ class TwoStageRanker(LabelRanker):
            [0, 1]])
     """
 
-    def __init__(self, selector: Any, orderer: Any) -> None:
-        self.selector = selector
-        self.orderer = orderer
+    selector: Any = field(kw_only=False)
+    orderer: Any = field(kw_only=False)
+    random_state: Any = seed()
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        self.selector_ = clone(self.selector).fit(X, Y)
-        self.orderer_ = clone(self.orderer).fit(X, Y)
+        stages = [clone(self.selector), clone(self.orderer)]
+        if self.random_state is not None:
+            random = check_random_state(self.random_state)
+            for stage in stages:
+                _seed(stage, random)
+        self.selector_, self.orderer_ = (stage.fit(X, Y) for stage in stages)
 
     def _scores(self, X: Any) -> Array:
         """Above 0 the set, by the orderer; below 0 the rest, by the selector."""
-        chosen = self.selector_.predict(X)
-        chosen = (chosen.toarray() if sp.issparse(chosen) else np.asarray(chosen)).astype(bool)
-        inside, outside = (
-            _squashed(learner.decision_function(X)) for learner in (self.orderer_, self.selector_)
-        )
-        return np.where(chosen, 1.0 + inside, outside - 1.0)
+        selected = self.selector_.answer(X)
+        inside = _squashed(self.orderer_.decision_function(X))
+        return np.where(selected.members, 1.0 + inside, _squashed(selected.scores) - 1.0)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         parts = [get_tags(part).input_tags.sparse for part in (self.selector, self.orderer)]
         tags.input_tags.sparse = all(parts)
         return tags
+
+
+def _seed(stage: Any, random: np.random.RandomState) -> None:
+    """Give every random state within that is None a number of its own."""
+    for name, chosen in sorted(stage.get_params(deep=True).items()):
+        if name.rpartition("__")[2] == "random_state" and chosen is None:
+            stage.set_params(**{name: int(random.randint(2**31 - 1))})
 
 
 def _squashed(scores: Array) -> Array:

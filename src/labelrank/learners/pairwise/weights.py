@@ -20,9 +20,8 @@ from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.kernels import pair_votes
 from labelrank.kernels import pairwise as kernels
-from labelrank.kernels.linear import fill_normal
 from labelrank.kernels.pairwise import SIDE, WIDTH
-from labelrank.learners.label_weights import RANDOM_SCALE
+from labelrank.kernels.random import RANDOM_SCALE, fill_normal
 from labelrank.learners.pairwise.scorer import Float32, Float64, Lesson, Rule
 from labelrank.resources import row_chunks, run_jobs
 from labelrank.rows import Rows, as_rows

@@ -13,7 +13,7 @@ from labelrank._types import Array
 from labelrank.declared import check_choice
 from labelrank.errors import InputError
 from labelrank.kernels.embedding import TIME, learn_codes
-from labelrank.kernels.linear import fill_normal
+from labelrank.kernels.random import fill_normal
 from labelrank.learners.plm.averaged_matrix import Averaged
 from labelrank.learners.plm.embedding import EmbeddingRanker
 from labelrank.learners.plm.label_codes import SCALES, LabelCodes

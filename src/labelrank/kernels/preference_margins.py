@@ -4,23 +4,26 @@ Problem   min 1/2 rho |W - M|^2 + sum over arcs a > b of instance i of U (1 - s_
           W = M + 1/rho sum alpha (e_a - e_b) x_i,  0 <= alpha <= U; the threshold label is K.
           Moving alpha by d moves s_a by +d g and s_b by -d g, g = |x|^2 / rho: all arcs of an
           instance are walked without touching W, which then changes once.
-Given     X        rows: xptr int64 (n+1,), xidx int32, xval float32; norms float32 (n,), |x|^2
-          R        relevant labels by falling grade: rptr int64 (n+1,), ridx int32, grade float64
-          N        unknown labels: nptr int64 (n+1,), nidx int32
-          order    int64, rows to visit
-          shares   float64 (3,): C times the share of a group of arcs, relevant over irrelevant,
-                   relevant over threshold and threshold over irrelevant (each), relevant over
-                   less relevant; U is the share over the size of the group; 0: no such arcs
-          chain    True: relevant labels over those of the next lower grade only, each weighted by
-                   the ordered pairs whose path it lies on
-          calm     an instance whose own duality gap is at most this is left as it is
-Changes   W        float32 (d, L), L > K; alpha float32, that of instance i from dptr[i]: first the
-                   arcs over irrelevant labels, K for each relevant label (if such arcs
-                   are) and K for the threshold, then m over the threshold, then m x m
+Given     problem  (X, norms, relevant, unknown, dual_ptr, weights, chain):
+            X, norms  rows (xptr int64 (n+1,), xidx int32, xval float32, d); float32 (n,), |x|^2
+            relevant  rows (int64, int32, grades float64, K) by falling grade; unknown likewise
+            dual_ptr  int64 (n+1,): where the duals of an instance begin
+            weights   float64 (4,): of all arcs of an instance, relevant over irrelevant, relevant
+                      over threshold, threshold over irrelevant, relevant over less relevant;
+                      U is C times the weight over the number of such arcs; 0: no such arcs
+            chain     True: relevant labels over those of the next lower grade only, each weighted
+                      by the ordered pairs whose path it lies on
+          visits   (order int64: rows to visit; skip_below, skip_left, next_skip): an instance whose
+                   own duality gap is at most skip_below is left as it is
+          sweeps   coordinate steps on every arc at one visit; 0: only measure
+Changes   W        float32 (d, L), L > K
+          alpha    float32, of each instance: first the arcs over irrelevant labels, K for each
+                   relevant label and K for the threshold, then m over the threshold, then m x m
+                   (each only if there are such arcs)
           loss, slack  float64 (n,): sum U (1 - s_a + s_b)+ and sum alpha (1 - s_a + s_b), before
                    the visit; the gap of instance i is loss - slack, the whole gap is their sum
-          rest, pause  int16 (n,): visits still to skip, and how many to skip next time: an
-                   instance that was calm is visited ever more rarely (shrinking)
+          skip_left, next_skip  int16 (n,): visits still to skip, and how many were skipped last:
+                   an instance that is left as it is is visited ever more rarely (shrinking)
 Returns   instances moved
 Cost      two vector operations of L lanes a non-zero, and one pass over the arcs
 Order     as given: same input, same bits
@@ -32,8 +35,9 @@ import numpy as np
 from labelrank.kernels._compile import fast_kernel, kernel
 from labelrank.kernels.linear import row_add, row_scores
 
+PAIRS, ABOVE_THRESHOLD, BELOW_THRESHOLD, ORDER = range(4)
 NEVER = np.float32(-1e30)
-LONGEST_PAUSE = 15
+LONGEST_SKIP = 15
 MOST_NEWTON_STEPS = 20
 ENOUGH = np.float32(1e-6)
 
@@ -105,16 +109,31 @@ def _walk_row(v, alpha, at, top, U, gain, c, z):
 
 
 @kernel
-def _step(alpha, at, better, worse, U, gain, s, c):
-    """One coordinate step on one arc between labels that are not irrelevant."""
+def _visit_row(v, alpha, at, better, U, s, learn, gain, c, z):
+    """The arcs of one better label over all irrelevant ones: best duals, or loss and slack."""
+    if not learn:
+        return _measure_row(v, alpha, at, s[better], U)
+    total = _walk_row(v, alpha, at, s[better], np.float32(U), gain, c, z)
+    c[better] += total
+    s[better] += total * gain
+    return 0.0, 0.0
+
+
+@kernel
+def _visit_arc(alpha, at, better, worse, U, s, learn, gain, c):
+    """One arc between labels that are not irrelevant: a coordinate step, or loss and slack."""
+    if not learn:
+        violation = 1.0 - s[better] + s[worse]
+        return U * max(violation, 0.0), alpha[at] * violation
     wanted = alpha[at] + (np.float32(1.0) - s[better] + s[worse]) * (np.float32(0.5) / gain)
-    wanted = min(max(wanted, np.float32(0.0)), U)
+    wanted = min(max(wanted, np.float32(0.0)), np.float32(U))
     step = wanted - alpha[at]
     alpha[at] = wanted
     s[better] += step * gain
     s[worse] -= step * gain
     c[better] += step
     c[worse] -= step
+    return 0.0, 0.0
 
 
 @kernel
@@ -151,122 +170,96 @@ def ordered_pairs(grade):
 
 
 @kernel
-def ordered_counts(rptr, grade):
+def ordered_counts(ptr, grades):
     """`ordered_pairs` of every instance."""
-    counts = np.empty(rptr.shape[0] - 1, np.int64)
+    counts = np.empty(ptr.shape[0] - 1, np.int64)
     for i in range(counts.shape[0]):
-        counts[i] = ordered_pairs(grade[rptr[i] : rptr[i + 1]])
+        counts[i] = ordered_pairs(grades[ptr[i] : ptr[i + 1]])
     return counts
 
 
 @kernel
-def _measure(s, v, alpha, at, ridx, grade, m, K, n_irrelevant, shares, chain):
-    """Loss and slack of all arcs of one instance."""
+def _visit(s, v, alpha, at, labels, grades, n_irrelevant, weights, chain, learn, gain, c, z):
+    """All arcs of one instance: a coordinate step on each, in scores alone, or loss and slack."""
+    m, K = labels.shape[0], v.shape[0]
     loss, slack = 0.0, 0.0
-    if shares[0] > 0.0 and n_irrelevant:
-        for p in range(m):
-            more = _measure_row(v, alpha, at, s[ridx[p]], shares[0] / m / n_irrelevant)
-            loss, slack, at = loss + more[0], slack + more[1], at + K
-    elif shares[0] > 0.0:
-        at += m * K
-    if shares[1] > 0.0:
+    if weights[PAIRS] > 0.0:
         if n_irrelevant:
-            more = _measure_row(v, alpha, at, s[K], shares[1] / n_irrelevant)
+            for p in range(m):
+                U = weights[PAIRS] / m / n_irrelevant
+                more = _visit_row(v, alpha, at + p * K, labels[p], U, s, learn, gain, c, z)
+                loss, slack = loss + more[0], slack + more[1]
+        at += m * K
+    if weights[BELOW_THRESHOLD] > 0.0:
+        if n_irrelevant:
+            U = weights[BELOW_THRESHOLD] / n_irrelevant
+            more = _visit_row(v, alpha, at, K, U, s, learn, gain, c, z)
             loss, slack = loss + more[0], slack + more[1]
         at += K
+    if weights[ABOVE_THRESHOLD] > 0.0:
         for p in range(m):
-            violation = 1.0 - s[ridx[p]] + s[K]
-            loss += shares[1] / m * max(violation, 0.0)
-            slack += alpha[at + p] * violation
+            U = weights[ABOVE_THRESHOLD] / m
+            more = _visit_arc(alpha, at + p, labels[p], K, U, s, learn, gain, c)
+            loss, slack = loss + more[0], slack + more[1]
         at += m
-    if shares[2] > 0.0:
-        pairs = ordered_pairs(grade)
-        if pairs:
-            for p in range(m):
-                for q in range(p + 1, m):
-                    U = shares[2] * _order_weight(grade, m, chain, p, q, pairs)
-                    violation = 1.0 - s[ridx[p]] + s[ridx[q]]
-                    loss += U * max(violation, 0.0)
-                    slack += alpha[at + p * m + q] * violation
+    pairs = ordered_pairs(grades) if weights[ORDER] > 0.0 else 0
+    if pairs:
+        for p in range(m):
+            for q in range(p + 1, m):
+                U = weights[ORDER] * _order_weight(grades, m, chain, p, q, pairs)
+                if U > 0.0:
+                    arc = at + p * m + q
+                    more = _visit_arc(alpha, arc, labels[p], labels[q], U, s, learn, gain, c)
+                    loss, slack = loss + more[0], slack + more[1]
     return loss, slack
 
 
 @kernel
-def _walk(s, v, alpha, at, ridx, grade, m, K, n_irrelevant, gain, shares, chain, c, z):
-    """One coordinate step on every arc of one instance, in scores alone."""
-    if shares[0] > 0.0:
-        if n_irrelevant:
-            U = np.float32(shares[0] / m / n_irrelevant) if m else np.float32(0.0)
-            for p in range(m):
-                a = ridx[p]
-                total = _walk_row(v, alpha, at + p * K, s[a], U, gain, c, z)
-                c[a] += total
-                s[a] += total * gain
-        at += m * K
-    if shares[1] > 0.0:
-        if n_irrelevant:
-            U = np.float32(shares[1] / n_irrelevant)
-            total = _walk_row(v, alpha, at, s[K], U, gain, c, z)
-            c[K] += total
-            s[K] += total * gain
-        at += K
-        for p in range(m):
-            _step(alpha, at + p, ridx[p], K, np.float32(shares[1] / m), gain, s, c)
-        at += m
-    if shares[2] > 0.0:
-        pairs = ordered_pairs(grade)
-        if pairs:
-            for p in range(m):
-                for q in range(p + 1, m):
-                    U = shares[2] * _order_weight(grade, m, chain, p, q, pairs)
-                    if U > 0.0:
-                        _step(alpha, at + p * m + q, ridx[p], ridx[q], np.float32(U), gain, s, c)
-
-
-@kernel
-def _irrelevant(s, v, ridx, nidx):
+def _irrelevant(s, v, relevant, unknown):
     """v = 1 + s for irrelevant labels, out of reach for the others; returns their number."""
     for k in range(v.shape[0]):
         v[k] = np.float32(1.0) + s[k]
-    for k in ridx:
+    for k in relevant:
         v[k] = NEVER
-    for k in nidx:
+    for k in unknown:
         v[k] = NEVER
-    return v.shape[0] - len(ridx) - len(nidx)
+    return v.shape[0] - len(relevant) - len(unknown)
 
 
 @kernel
-def learn_pass(
-    xptr, xidx, xval, norms, rptr, ridx, grade, nptr, nidx, order, K, W, rho, shares, chain,
-    calm, sweeps, dptr, alpha, loss, slack, rest, pause,
-):  # fmt: skip
+def learn_pass(problem, C, rho, visits, sweeps, W, alpha, loss, slack):
+    (xptr, xidx, xval, _), norms, relevant, unknown, dual_ptr, weights, chain = problem
+    order, skip_below, skip_left, next_skip = visits
+    relevant_ptr, labels, grades, K = relevant
+    unknown_ptr, unknown_labels, _, _ = unknown
+    weights = C * weights
     s, c = np.empty(W.shape[1], np.float32), np.zeros(W.shape[1], np.float32)
     v, z = np.empty(K, np.float32), np.empty(K, np.float32)
     scale = np.float32(1.0 / rho)
     moved = 0
     for i in order:
-        if rest[i] > 0:
-            rest[i] -= 1
+        if skip_left[i] > 0:
+            skip_left[i] -= 1
             continue
-        start, stop = xptr[i], xptr[i + 1]
-        relevant, grades = ridx[rptr[i] : rptr[i + 1]], grade[rptr[i] : rptr[i + 1]]
-        m, gain = relevant.shape[0], norms[i] * scale
+        start, stop, at = xptr[i], xptr[i + 1], dual_ptr[i]
+        own = labels[relevant_ptr[i] : relevant_ptr[i + 1]]
+        grade = grades[relevant_ptr[i] : relevant_ptr[i + 1]]
+        gain = norms[i] * scale
         row_scores(xidx, xval, start, stop, W, s)
-        n_irrelevant = _irrelevant(s, v, relevant, nidx[nptr[i] : nptr[i + 1]])
-        loss[i], slack[i] = _measure(
-            s, v, alpha, dptr[i], relevant, grades, m, K, n_irrelevant, shares, chain
+        n_irrelevant = _irrelevant(s, v, own, unknown_labels[unknown_ptr[i] : unknown_ptr[i + 1]])
+        loss[i], slack[i] = _visit(
+            s, v, alpha, at, own, grade, n_irrelevant, weights, chain, False, gain, c, z
         )
         if sweeps == 0:
             continue
-        if loss[i] - slack[i] <= calm:
-            pause[i] = min(2 * pause[i] + 1, LONGEST_PAUSE)
-            rest[i] = pause[i]
+        if loss[i] - slack[i] <= skip_below:
+            next_skip[i] = min(2 * next_skip[i] + 1, LONGEST_SKIP)
+            skip_left[i] = next_skip[i]
             continue
-        pause[i] = 0
+        next_skip[i] = 0
         c[:] = 0.0
         for _ in range(sweeps):
-            _walk(s, v, alpha, dptr[i], relevant, grades, m, K, n_irrelevant, gain, shares, chain,
-                  c, z)  # fmt: skip
+            _visit(s, v, alpha, at, own, grade, n_irrelevant, weights, chain, True, gain, c, z)
         row_add(xidx, xval, start, stop, scale, c, W)
         moved += 1
     return moved

@@ -11,6 +11,10 @@ Order     `multiply_add` may fuse its two roundings into one, nothing is reorder
 See       the tile of pairs in `kernels.pairwise`: lane 4a + b is label a of four over label b
 """
 
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, models, register_model
@@ -74,10 +78,6 @@ def _pick(builder, value, lanes):
     return builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), mask)
 
 
-def _truth(builder, condition):
-    return builder.uitofp(condition, _VECTOR)
-
-
 @intrinsic
 def zeros(typing):
     """Sixteen zeros."""
@@ -98,14 +98,25 @@ def fill(typing, number):
     return LANES(types.float32), lambda context, builder, sig, args: _splat(builder, args[0])
 
 
-@intrinsic
-def load(typing, array, at):
-    """array[at : at + 16]"""
+def _load_of(vector: Any, lanes: Iterable[int]) -> Any:
+    """The intrinsic that reads a vector at array[at] and spreads its numbers over the lanes."""
+    chosen = list(lanes)
 
-    def build(context, builder, sig, args):
-        return _read(context, builder, sig.args[0], *args)
+    def load_lanes(typing, array, at):
+        def build(context, builder, sig, args):
+            return _pick(builder, _read(context, builder, sig.args[0], *args, vector), chosen)
 
-    return LANES(array, types.intp), build
+        return LANES(array, types.intp), build
+
+    return intrinsic(load_lanes)
+
+
+# array[at : at + 16]
+load = _load_of(_VECTOR, range(WIDTH))
+# array[at : at + 4], each number in four neighbouring lanes: lane 4a + b holds number a.
+load_as_rows = _load_of(_QUARTER, (lane // SIDE for lane in range(WIDTH)))
+# array[at : at + 4] four times over: lane 4a + b holds number b.
+load_as_columns = _load_of(_QUARTER, (lane % SIDE for lane in range(WIDTH)))
 
 
 @intrinsic
@@ -186,28 +197,6 @@ def add_lines(typing, number, array, at, total):
 
 
 @intrinsic
-def load_as_rows(typing, array, at):
-    """array[at : at + 4], each number in four neighbouring lanes: lane 4a + b holds number a."""
-
-    def build(context, builder, sig, args):
-        four = _read(context, builder, sig.args[0], *args, _QUARTER)
-        return _pick(builder, four, [lane // SIDE for lane in range(WIDTH)])
-
-    return LANES(array, types.intp), build
-
-
-@intrinsic
-def load_as_columns(typing, array, at):
-    """array[at : at + 4] four times over: lane 4a + b holds number b."""
-
-    def build(context, builder, sig, args):
-        four = _read(context, builder, sig.args[0], *args, _QUARTER)
-        return _pick(builder, four, [lane % SIDE for lane in range(WIDTH)])
-
-    return LANES(array, types.intp), build
-
-
-@intrinsic
 def multiply_add(typing, number, lanes, total):
     """number * lanes + total"""
 
@@ -219,47 +208,30 @@ def multiply_add(typing, number, lanes, total):
     return LANES(types.float32, LANES, LANES), build
 
 
-@intrinsic
-def add(typing, left, right):
-    return LANES(LANES, LANES), lambda context, builder, sig, args: builder.fadd(*args)
+def _of_two(expression: Callable[..., Any]) -> Any:
+    """The intrinsic `(left, right) -> lanes` of an expression of LLVM."""
+
+    def combine(typing, left, right):
+        return LANES(LANES, LANES), lambda context, builder, sig, args: expression(builder, *args)
+
+    return intrinsic(combine)
 
 
-@intrinsic
-def subtract(typing, left, right):
-    return LANES(LANES, LANES), lambda context, builder, sig, args: builder.fsub(*args)
+def _compare(sign: str, builder: Any, left: Any, right: Any) -> Any:
+    return builder.uitofp(builder.fcmp_ordered(sign, left, right), _VECTOR)
 
 
-@intrinsic
-def multiply(typing, left, right):
-    return LANES(LANES, LANES), lambda context, builder, sig, args: builder.fmul(*args)
+def _least(builder: Any, left: Any, right: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("<", left, right), left, right)
 
 
-@intrinsic
-def at_most(typing, left, right):
-    """Where left <= right; never where either is NaN."""
-
-    def build(context, builder, sig, args):
-        return _truth(builder, builder.fcmp_ordered("<=", *args))
-
-    return LANES(LANES, LANES), build
-
-
-@intrinsic
-def above(typing, left, right):
-    """Where left > right; never where either is NaN."""
-
-    def build(context, builder, sig, args):
-        return _truth(builder, builder.fcmp_ordered(">", *args))
-
-    return LANES(LANES, LANES), build
-
-
-@intrinsic
-def smaller(typing, left, right):
-    def build(context, builder, sig, args):
-        return builder.select(builder.fcmp_ordered("<", *args), *args)
-
-    return LANES(LANES, LANES), build
+add = _of_two(ir.IRBuilder.fadd)
+subtract = _of_two(ir.IRBuilder.fsub)
+multiply = _of_two(ir.IRBuilder.fmul)
+smaller = _of_two(_least)
+# Never true where either is NaN.
+at_most = _of_two(partial(_compare, "<="))
+above = _of_two(partial(_compare, ">"))
 
 
 @intrinsic
@@ -274,36 +246,28 @@ def count(typing, lanes):
     return types.int64(LANES), build
 
 
-def _add_four(context, builder, kind, array, at, four):
-    target = _pointer(context, builder, kind, array, at, _QUARTER)
-    builder.store(builder.fadd(builder.load(target, align=4), four), target, align=4)
+def _adding(halves: Callable[[int], tuple[Any, Any]]) -> Any:
+    """The intrinsic `(lanes, array, at)` that adds sums of lanes to array[at : at + 4].
+
+    Twice one half of the lanes is added to the other; `halves` of a number of lanes names them.
+    """
+
+    def add_sums(typing, lanes, array, at):
+        def build(context, builder, sig, args):
+            lanes, array, at = args
+            for width in (WIDTH, WIDTH // 2):
+                one, other = halves(width)
+                lanes = builder.fadd(_pick(builder, lanes, one), _pick(builder, lanes, other))
+            place = _pointer(context, builder, sig.args[1], array, at, _QUARTER)
+            builder.store(builder.fadd(builder.load(place, align=4), lanes), place, align=4)
+            return context.get_dummy_value()
+
+        return types.void(LANES, array, types.intp), build
+
+    return intrinsic(add_sums)
 
 
-@intrinsic
-def add_rows(typing, lanes, array, at):
-    """array[at + a] += the sum of lanes 4a ... 4a + 3"""
-
-    def build(context, builder, sig, args):
-        lanes, array, at = args
-        for width in (WIDTH, WIDTH // 2):
-            even = _pick(builder, lanes, range(0, width, 2))
-            lanes = builder.fadd(even, _pick(builder, lanes, range(1, width, 2)))
-        _add_four(context, builder, sig.args[1], array, at, lanes)
-        return context.get_dummy_value()
-
-    return types.void(LANES, array, types.intp), build
-
-
-@intrinsic
-def add_columns(typing, lanes, array, at):
-    """array[at + b] += the sum of lanes b, 4 + b, 8 + b, 12 + b"""
-
-    def build(context, builder, sig, args):
-        lanes, array, at = args
-        for half in (WIDTH // 2, SIDE):
-            low = _pick(builder, lanes, range(half))
-            lanes = builder.fadd(low, _pick(builder, lanes, range(half, 2 * half)))
-        _add_four(context, builder, sig.args[1], array, at, lanes)
-        return context.get_dummy_value()
-
-    return types.void(LANES, array, types.intp), build
+# array[at + a] += the sum of lanes 4a ... 4a + 3
+add_rows = _adding(lambda width: (range(0, width, 2), range(1, width, 2)))
+# array[at + b] += the sum of lanes b, 4 + b, 8 + b, 12 + b
+add_columns = _adding(lambda width: (range(width // 2), range(width // 2, width)))
