@@ -26,12 +26,19 @@ def rank(scores: Array, top: int | None = None, members: Array | None = None) ->
     n_labels = scores.shape[1]
     if top is not None and top < 1:
         raise InputError(f"got top={top}; give at least 1, or None for all labels")
-    if members is not None:
+    if members is not None and not _come_first(scores, members):
         order = np.lexsort((-scores, ~np.asarray(members, dtype=bool)), axis=1)
         return order[:, :top]
     if top is None or top * 4 > n_labels:
         return np.argsort(-scores, axis=1, kind="stable")[:, :top]
     return _top(scores, top)
+
+
+def _come_first(scores: Array, members: Array) -> bool:
+    """Whether the members score above all other labels: the ranking has them first anyway."""
+    members = np.asarray(members, dtype=bool)
+    lowest = np.where(members, scores, np.inf).min(axis=1, initial=np.inf)
+    return bool((lowest > np.where(members, -np.inf, scores).max(axis=1, initial=-np.inf)).all())
 
 
 def _top(scores: Array, top: int) -> Array:

@@ -28,10 +28,24 @@ from labelrank.rows import check_sparse, of_lengths
 _LISTS_HINT = "convert label lists with RelevanceBinarizer first"
 
 
+@dataclass(frozen=True)
+class Checked:
+    """Relevance that `check_relevance` has made: criteria take it without another check."""
+
+    matrix: sp.csr_array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n_rows, n_labels = self.matrix.shape
+        return n_rows, n_labels
+
+
 def check_relevance(
     Y: Any, *, n_rows: int | None = None, n_labels: int | None = None
 ) -> sp.csr_array:
     """Canonical CSR of a dense or sparse relevance matrix, or an InputError that says why not."""
+    if isinstance(Y, Checked):
+        return Y.matrix
     if sp.issparse(Y):
         check_sparse(Y)
     csr = sp.csr_array(Y, copy=True) if sp.issparse(Y) else _from_dense(Y)

@@ -100,22 +100,51 @@ def track(items: Iterable[T], what: str, verbose: int, total: int | None = None)
 @contextlib.contextmanager
 def bar(what: str, verbose: int, total: int | None) -> Iterator[Callable[[str], Any]]:
     """A function to call after each step, with a note to show beside the bar."""
-    if not verbose:
-        yield lambda note: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    with _drawn(what, verbose, total, counted="steps") as update:
+        yield lambda note: update(advance=1, note=note)
 
+
+@contextlib.contextmanager
+def meter(
+    what: str, shown: bool, total: int | None = None, *, done: int = 0, in_bytes: bool = False
+) -> Iterator[Callable[[int, int | None], Any]]:
+    """A function to call with how much is done, and of how much; without a call, a clock.
+
+    A meter of bytes stays on the screen; any other vanishes at its end.
+    """
+    counted = "bytes" if in_bytes else ""
+    with _drawn(what, shown, total, counted=counted, transient=not in_bytes) as update:
+        update(completed=done)
+        yield lambda done, total: update(completed=done, total=total)
+
+
+@contextlib.contextmanager
+def _drawn(
+    what: str,
+    shown: int,
+    total: int | None,
+    *,
+    counted: str,
+    transient: bool = False,
+) -> Iterator[Callable[..., Any]]:
+    """The one progress bar: a function that updates it, or does nothing where it is not shown."""
+    if not shown:
+        yield lambda **_: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    amounts = {"steps": progress.MofNCompleteColumn, "bytes": progress.DownloadColumn}
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[note]}"),
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        *([amounts[counted]()] if counted else []),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("{task.fields[note]}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=False) as progress:
-        task = progress.add_task(what, total=total, note="")
-        yield lambda note: progress.update(task, advance=1, note=note)
+    with progress.Progress(*columns, console=Console(stderr=True), transient=transient) as drawn:
+        task = drawn.add_task(what, total=total, note="")
+        yield lambda **changes: drawn.update(task, **changes)
 
 
 @contextlib.contextmanager

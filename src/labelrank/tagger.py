@@ -4,8 +4,10 @@ A Tagger joins a text vectoriser, a learner and the names of the labels, learns 
 or relevance matrices, and goes into one model file (`labelrank.persistence`).
 """
 
+import dataclasses
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Self
 
@@ -17,13 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelrank import __version__, decoding
 from labelrank._types import Array
+from labelrank.declared import anything, check_parameters, choice, flag, nested, number, stored
 from labelrank.errors import InputError
-from labelrank.learners.base import LabelRanker
+from labelrank.learners.base import Answer, LabelRanker
 from labelrank.relevance import RelevanceBinarizer, check_relevance
-from labelrank.text import TextColumn, check_texts, make_vectorizer
+from labelrank.resources import blocks
+from labelrank.text import REPRESENTATIONS, TextColumn, TextVectorizer, make_vectorizer
 
 _SCORES_AT_ONCE = 2**22
-_NEW_LABELS = ("error", "ignore", "add")
 
 
 class RankedLabel(NamedTuple):
@@ -34,6 +37,15 @@ class RankedLabel(NamedTuple):
     in_set: bool
 
 
+@stored(
+    "Tagger",
+    1,
+    label_names_=anything(),
+    learner_=nested(),
+    vectorizer_=nested(optional=True),
+    summary_=anything(volatile=True),
+)
+@dataclass(kw_only=True, eq=False, repr=False)
 class Tagger(BaseEstimator):
     """Tag documents: vectoriser, learner and label names in one.
 
@@ -69,22 +81,12 @@ class Tagger(BaseEstimator):
     [('grain', True), ('trade', False)]
     """
 
-    def __init__(
-        self,
-        learner: Any = None,
-        *,
-        representation: str = "tfidf",
-        max_terms: int | None = None,
-        vectorizer: Any = None,
-        ordered: bool = False,
-        new_labels: str = "error",
-    ) -> None:
-        self.learner = learner
-        self.representation = representation
-        self.max_terms = max_terms
-        self.vectorizer = vectorizer
-        self.ordered = ordered
-        self.new_labels = new_labels
+    learner: Any = dataclasses.field(default=None, kw_only=False)
+    representation: str = choice(*REPRESENTATIONS)
+    max_terms: int | None = number(None, least=1, whole=True, or_none=True)
+    vectorizer: Any = None
+    ordered: bool = flag(False)
+    new_labels: str = choice("error", "ignore", "add")
 
     def fit(
         self,
@@ -101,13 +103,14 @@ class Tagger(BaseEstimator):
         is kept in `summary_`.
         """
         began = time.perf_counter()
-        self._start()
+        check_parameters(self)
+        learner = self._fresh_learner()
         names, Y = _named(labels, label_names, self.ordered)
-        X = self._first_features(documents)
+        vectorizer, X = self._first_features(documents, learner)
         _check_lengths(X, Y)
-        self.learner_.fit(X, self._targets(Y))
-        self.label_names_ = names
-        self._summarize(X, name, time.perf_counter() - began, n_before=0, seconds_before=0.0)
+        learner.fit(X, _targets(learner, Y))
+        self.learner_, self.vectorizer_, self.label_names_ = learner, vectorizer, names
+        self.summary_ = self._summary(X.shape, {"data": name}, began)
         return self
 
     def partial_fit(
@@ -124,61 +127,100 @@ class Tagger(BaseEstimator):
         representation="hashing".
         """
         began = time.perf_counter()
-        if not hasattr(self, "label_names_"):
-            self._start()
+        check_parameters(self)
+        is_first = not hasattr(self, "label_names_")
+        learner = self._fresh_learner() if is_first else self.learner_
+        if not hasattr(learner, "partial_fit"):
+            raise InputError(
+                f"{type(learner).__name__} cannot learn in pieces; "
+                "use fit on all documents, or a perceptron"
+            )
+        if is_first:
             names, Y = _named(labels, label_names, self.ordered)
-            X = self._first_features(documents)
+            vectorizer, X = self._first_features(documents, learner)
         else:
             names = self._widened(labels, label_names)
             Y = self._relevance(labels, names)
-            X = self._features(documents)
-        if not hasattr(self.learner_, "partial_fit"):
-            raise InputError(
-                f"{type(self.learner_).__name__} cannot learn in pieces; "
-                "use fit on all documents, or a perceptron"
-            )
+            vectorizer, X = self.vectorizer_, self.features(documents)
         _check_lengths(X, Y)
-        self.learner_.partial_fit(X, self._targets(Y), classes=np.arange(len(names)))
-        before = getattr(self, "summary_", {})
-        n_before, seconds = before.get("n_documents", 0), before.get("seconds", 0.0)
-        self.label_names_ = names
-        self._summarize(X, name, time.perf_counter() - began, n_before, seconds)
+        learner.partial_fit(X, _targets(learner, Y), classes=np.arange(len(names)))
+        self.learner_, self.vectorizer_, self.label_names_ = learner, vectorizer, names
+        before = {} if is_first else self.summary_
+        self.summary_ = self._summary(
+            X.shape, {**before, **({"data": name} if name else {})}, began
+        )
         return self
 
-    def rank(self, documents: Any, top: int | None = None) -> list[list[RankedLabel]]:
-        """For each document its labels, best first: (label, score, in_set); the set comes first."""
+    def features(self, documents: Any) -> Any:
+        """What the learner reads: texts turned into features; a feature matrix stays as it is.
+
+        Every method that takes texts takes their features too, so that they are made only once.
+        """
+        check_is_fitted(self)
+        is_matrix = _is_matrix(documents)
+        if self.vectorizer_ is None and is_matrix:
+            return documents
+        if self.vectorizer_ is not None and not is_matrix:
+            return self.vectorizer_.transform(documents)
+        if is_matrix and documents.shape[1] == getattr(self.learner_, "n_features_in_", None):
+            return documents
+        wanted = "a feature matrix" if self.vectorizer_ is None else "a list of texts"
+        raise InputError(
+            f"got {type(documents).__name__}, but the model was trained on other input; "
+            f"give {wanted}"
+        )
+
+    def answer(self, documents: Any) -> Answer:
+        """Scores and predicted sets (both documents × labels), from one pass over the documents."""
+        X = self.features(documents)
+        if X.shape[0] == 0:
+            nothing = np.zeros((0, len(self.label_names_)))
+            return Answer(nothing, nothing > 0)
+        if isinstance(self.learner_, LabelRanker):
+            return self.learner_.answer(X)
+        members = self.learner_.predict(X)
+        members = members.toarray() if sp.issparse(members) else np.asarray(members)
+        return Answer(_scores(self.learner_, X), members.astype(bool))
+
+    def rank(
+        self, documents: Any, top: int | None = None, *, whole_sets: bool = False
+    ) -> list[list[RankedLabel]]:
+        """For each document its labels, best first: (label, score, in_set); the set comes first.
+
+        `top` keeps only the first ones; with `whole_sets` also all others of the predicted set.
+        """
         names = self._names()
-        answers = []
-        for scores, members in self._answers(documents):
-            order = self._order(scores, members, top)
-            rows = zip(order, scores, members, strict=True)
-            answers += [
-                [RankedLabel(names[k], float(row[k]), bool(within[k])) for k in labels.tolist()]
-                for labels, row, within in rows
-            ]
-        return answers
+        ranked = []
+        for answer in self._answers(documents):
+            sizes = np.full(len(answer.scores), len(names) if top is None else top)
+            if whole_sets:
+                sizes = np.maximum(sizes, answer.members.sum(axis=1))
+            order = decoding.rank(answer.scores, int(sizes.max()), answer.members)
+            scores, members = (np.take_along_axis(part, order, axis=1).tolist() for part in answer)
+            for size, *places in zip(sizes.tolist(), order.tolist(), scores, members):
+                row = zip(*(part[:size] for part in places))
+                ranked.append([RankedLabel(names[k], score, in_set) for k, score, in_set in row])
+        return ranked
 
     def predict(self, documents: Any) -> list[list[Any]]:
         """For each document the list of its labels, best first."""
         names = self._names()
-        answers = []
+        predicted = []
         for scores, members in self._answers(documents):
             sizes = members.sum(axis=1).tolist()
-            order = self._order(scores, members, max(max(sizes), 1)).tolist()
-            answers += [
-                [names[k] for k in row[:size]] for row, size in zip(order, sizes, strict=True)
-            ]
-        return answers
+            order = decoding.rank(scores, max(max(sizes), 1), members).tolist()
+            predicted += [[names[k] for k in row[:size]] for row, size in zip(order, sizes)]
+        return predicted
 
     def decision_function(self, documents: Any) -> Array:
         """Scores (documents × labels), in the order of `label_names_`."""
-        check_is_fitted(self)
-        return self._scores(self._features(documents))
+        X = self.features(documents)
+        return _scores(self.learner_, X)
 
     def score(self, documents: Any, labels: Any) -> float:
         """The learner's `score`: mean average precision for label rankers; larger is better."""
-        Y = self._relevance(labels, self._names())
-        return float(self.learner_.score(self._features(documents), self._targets(Y)))
+        Y = self.relevance(labels)
+        return float(self.learner_.score(self.features(documents), _targets(self.learner_, Y)))
 
     def relevance(self, labels: Any) -> sp.csr_array:
         """Label lists (or a matrix) as relevance in the order of `label_names_`."""
@@ -192,7 +234,7 @@ class Tagger(BaseEstimator):
                 f"{type(self.learner_).__name__} cannot explain its scores; "
                 "use a linear or pairwise learner"
             )
-        X = self._features([document] if isinstance(document, str) else document)
+        X = self.features([document] if isinstance(document, str) else document)
         if over is not None:
             options["over"] = self._index(over)
         return self.learner_.why(X, self._index(label), **options)
@@ -207,44 +249,40 @@ class Tagger(BaseEstimator):
             names = [f"x{j}" for j in range(self.learner_.n_features_in_)]
         return np.asarray(names, dtype=object)
 
+    def after_loading(self) -> None:
+        names, learner = self.label_names_, self.learner_
+        if not isinstance(names, list) or len(set(names)) != len(names):
+            raise ValueError("label names that are no list of distinct names")
+        if isinstance(learner, LabelRanker) and learner.n_labels_ != len(names):
+            raise ValueError(f"{len(names)} label names for {learner.n_labels_} labels")
+        if isinstance(self.vectorizer_, TextVectorizer):
+            width = getattr(learner, "n_features_in_", None)
+            if width != self.vectorizer_.n_columns_:
+                raise ValueError(f"{self.vectorizer_.n_columns_} terms for {width} features")
+        if not isinstance(self.summary_, dict):
+            raise ValueError("a summary that is no table")
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "label_names_")
 
-    def _start(self) -> None:
+    def _fresh_learner(self) -> Any:
+        if self.learner is not None:
+            return clone(self.learner)
         from labelrank.learners.perceptron import BinaryRelevancePerceptron
 
-        if self.new_labels not in _NEW_LABELS:
-            raise InputError(f"got new_labels={self.new_labels!r}; use one of {list(_NEW_LABELS)}")
-        for fitted in ("label_names_", "summary_"):
-            if hasattr(self, fitted):
-                delattr(self, fitted)
-        default = BinaryRelevancePerceptron(
-            epochs=5, averaging="averaged", margin=1.0, random_state=0
-        )
-        self.learner_ = default if self.learner is None else clone(self.learner)
+        return BinaryRelevancePerceptron(epochs=5, averaging="averaged", margin=1.0, random_state=0)
 
-    def _first_features(self, documents: Any) -> Any:
-        self.vectorizer_ = None
+    def _first_features(self, documents: Any, learner: Any) -> tuple[Any, Any]:
+        """The vectoriser, fitted on the documents, and their features."""
         if _is_matrix(documents):
-            return documents
-        if self.vectorizer is None and get_tags(self.learner_).input_tags.string:
-            self.vectorizer_ = TextColumn()
-        elif self.vectorizer is None:
-            self.vectorizer_ = make_vectorizer(self.representation, max_terms=self.max_terms)
+            return None, documents
+        if self.vectorizer is not None:
+            vectorizer = clone(self.vectorizer)
+        elif get_tags(learner).input_tags.string:
+            vectorizer = TextColumn()
         else:
-            self.vectorizer_ = clone(self.vectorizer)
-        return self.vectorizer_.fit_transform(check_texts(documents))
-
-    def _features(self, documents: Any) -> Any:
-        if _is_matrix(documents) != (self.vectorizer_ is None):
-            wanted = "a feature matrix" if self.vectorizer_ is None else "a list of texts"
-            raise InputError(
-                f"got {type(documents).__name__}, but the model was trained on other input; "
-                f"give {wanted}"
-            )
-        if self.vectorizer_ is None:
-            return documents
-        return self.vectorizer_.transform(check_texts(documents))
+            vectorizer = make_vectorizer(self.representation, max_terms=self.max_terms)
+        return vectorizer, vectorizer.fit_transform(documents)
 
     def _names(self) -> list[Any]:
         check_is_fitted(self)
@@ -268,65 +306,35 @@ class Tagger(BaseEstimator):
         if _is_matrix(labels):
             return check_relevance(labels, n_labels=len(names))
         unseen = "ignore" if self.new_labels == "ignore" else "error"
-        return _binarizer(names, self.ordered, unseen).fit([]).transform(labels)
+        binarizer = RelevanceBinarizer(ordered=self.ordered, classes=names, unseen=unseen)
+        return binarizer.fit([]).transform(labels)
 
-    def _answers(self, documents: Any) -> Iterator[tuple[Array, Array]]:
+    def _answers(self, documents: Any) -> Iterator[Answer]:
         """Scores and sets, some thousand documents at a time: memory stays bounded."""
-        check_is_fitted(self)
-        X = self._features(documents)
+        X = self.features(documents)
         X = X.tocsr() if sp.issparse(X) else X
-        size = max(_SCORES_AT_ONCE // max(len(self.label_names_), 1), 1)
-        for start in range(0, X.shape[0], size):
-            part = slice(start, start + size)
-            yield self._answer(X.iloc[part] if hasattr(X, "iloc") else X[part])
+        for part in blocks(X.shape[0], _SCORES_AT_ONCE // max(len(self.label_names_), 1)):
+            yield self.answer(X.iloc[part] if hasattr(X, "iloc") else X[part])
 
-    def _answer(self, X: Any) -> tuple[Array, Array]:
-        learner = self.learner_
-        if isinstance(learner, LabelRanker):
-            return learner.answer(X)
-        members = learner.predict(X)
-        members = members.toarray() if sp.issparse(members) else np.asarray(members)
-        return self._scores(X), members.astype(bool)
-
-    def _order(self, scores: Array, members: Array, top: int | None) -> Array:
-        is_cut = getattr(self.learner_, "_set_is_cut", False)
-        return decoding.rank(scores, top, None if is_cut else members)
-
-    def _scores(self, X: Any) -> Array:
-        """Scores of any learner; without a decision function, its probabilities."""
-        learner = self.learner_
-        if hasattr(learner, "decision_function"):
-            return np.asarray(learner.decision_function(X)).reshape(X.shape[0], -1)
-        probabilities = learner.predict_proba(X)
-        if isinstance(probabilities, list):
-            pairs = zip(probabilities, learner.classes_, strict=True)
-            probabilities = np.column_stack([p @ (classes > 0) for p, classes in pairs])
-        return np.asarray(probabilities)
-
-    def _targets(self, Y: sp.csr_array) -> Any:
-        """Relevance for label rankers; for scikit-learn's classifiers a dense 0/1 matrix."""
-        return Y if isinstance(self.learner_, LabelRanker) else (Y > 0).toarray().astype(np.int64)
-
-    def _summarize(
-        self, X: Any, name: str | None, seconds: float, n_before: int, seconds_before: float
-    ) -> None:
-        before = getattr(self, "summary_", {})
-        self.summary_ = {
-            "data": name or before.get("data", ""),
-            "n_documents": n_before + int(np.shape(X)[0]),
-            "n_features": int(np.shape(X)[1]),
+    def _summary(
+        self, shape: tuple[int, int], before: dict[str, Any], began: float
+    ) -> dict[str, Any]:
+        """What the model was trained on; `before` is the summary of the earlier pieces."""
+        vectorizer, kind = self.vectorizer_, type(self.vectorizer_).__name__
+        seconds = before.get("seconds", 0.0) + time.perf_counter() - began
+        return {
+            "data": before.get("data") or "",
+            "n_documents": before.get("n_documents", 0) + int(shape[0]),
+            "n_features": int(shape[1]),
             "n_labels": len(self.label_names_),
-            "representation": self._representation(),
+            "representation": (
+                "features" if vectorizer is None else getattr(vectorizer, "representation", kind)
+            ),
             "learner": type(self.learner_).__name__,
-            "seconds": round(seconds_before + seconds, 3),
+            "seconds": round(seconds, 3),
             "labelrank": __version__,
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-
-    def _representation(self) -> str:
-        if self.vectorizer_ is None:
-            return "features"
-        return getattr(self.vectorizer_, "representation", type(self.vectorizer_).__name__)
 
 
 def _named(
@@ -334,10 +342,11 @@ def _named(
 ) -> tuple[list[Any], sp.csr_array]:
     """Label names and relevance of the first labels seen."""
     if not _is_matrix(labels):
-        binarizer = _binarizer(label_names, ordered, "error")
+        binarizer = RelevanceBinarizer(ordered=ordered, classes=label_names)
         Y = binarizer.fit_transform(labels)
         return binarizer.classes_.tolist(), Y
-    Y = check_relevance(labels)
+    is_csr = getattr(labels, "format", "") == "csr"  # the learner checks it
+    Y = labels if is_csr else check_relevance(labels)
     if label_names is None:
         columns = getattr(labels, "columns", None)
         label_names = [str(k) for k in range(Y.shape[1])] if columns is None else list(columns)
@@ -349,15 +358,32 @@ def _named(
     return names, Y
 
 
-def _binarizer(names: Sequence[Any] | None, ordered: bool, unseen: str) -> RelevanceBinarizer:
-    return RelevanceBinarizer(ordered=ordered, classes=names, unseen=unseen)
+def _targets(learner: Any, Y: sp.csr_array) -> Any:
+    """Relevance for label rankers; for scikit-learn's classifiers a dense 0/1 matrix."""
+    if isinstance(learner, LabelRanker):
+        return Y
+    return (check_relevance(Y) > 0).toarray().astype(np.int64)
+
+
+def _scores(learner: Any, X: Any) -> Array:
+    """Scores of any learner; without a decision function, its probabilities."""
+    if hasattr(learner, "decision_function"):
+        return np.asarray(learner.decision_function(X)).reshape(X.shape[0], -1)
+    return probabilities(learner, X)
+
+
+def probabilities(learner: Any, X: Any) -> Array:
+    """Probability of relevance (instances × labels), from any `predict_proba` of scikit-learn."""
+    given = learner.predict_proba(X)
+    if isinstance(given, list):
+        pairs = zip(given, learner.classes_, strict=True)
+        given = np.column_stack([p @ (np.asarray(classes) > 0) for p, classes in pairs])
+    return np.asarray(given)
 
 
 def _is_matrix(value: Any) -> bool:
     """True for arrays, sparse matrices, data frames; False for lists of texts or labels."""
-    if sp.issparse(value):
-        return True
-    return hasattr(value, "shape") and len(value.shape) == 2
+    return sp.issparse(value) or len(getattr(value, "shape", ())) == 2
 
 
 def _check_lengths(X: Any, Y: Any) -> None:

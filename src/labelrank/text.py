@@ -7,7 +7,9 @@ weights come from the training documents only. Hashing learns nothing at all, so
 a stream is treated alike: it has no inverse document frequencies.
 """
 
+import re
 from collections.abc import Iterable, Set
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +19,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
+from labelrank._types import Array
+from labelrank.declared import anything, check_parameters, choice, flag, number, stored
 from labelrank.errors import InputError
 
 REPRESENTATIONS = ("tfidf", "bag", "set", "hashing")
@@ -24,6 +28,8 @@ HASHING_FEATURES = 2**18
 WORDS = r"(?u)\b\w\w+\b"
 
 
+@stored("TextVectorizer", 1, terms_=anything(optional=True), idf_=anything(optional=True))
+@dataclass(eq=False, repr=False)
 class TextVectorizer(TransformerMixin, BaseEstimator):
     """Texts to a CSR matrix of float32 (documents × terms).
 
@@ -45,6 +51,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
+    terms_ : list of str, the term of each column; None for "hashing"
+    idf_ : ndarray of inverse document frequencies; None but for "tfidf"
     counter_, weights_ : the fitted scikit-learn parts
 
     Examples
@@ -58,34 +66,19 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     array([[1., 2.]], dtype=float32)
     """
 
-    def __init__(
-        self,
-        representation: str = "tfidf",
-        *,
-        max_terms: int | None = None,
-        min_df: float = 1,
-        max_df: float = 1.0,
-        ngram_range: tuple[int, int] = (1, 1),
-        analyzer: str = "word",
-        lowercase: bool = True,
-        strip_accents: str | None = None,
-        stop_words: Any = None,
-        token_pattern: str = WORDS,
-        sublinear_tf: bool = False,
-        norm: str | None = "auto",
-    ) -> None:
-        self.representation = representation
-        self.max_terms = max_terms
-        self.min_df = min_df
-        self.max_df = max_df
-        self.ngram_range = ngram_range
-        self.analyzer = analyzer
-        self.lowercase = lowercase
-        self.strip_accents = strip_accents
-        self.stop_words = stop_words
-        self.token_pattern = token_pattern
-        self.sublinear_tf = sublinear_tf
-        self.norm = norm
+    representation: str = choice(*REPRESENTATIONS)
+    _: KW_ONLY
+    max_terms: int | None = number(None, least=1, whole=True, or_none=True)
+    min_df: float = number(1, least=0)
+    max_df: float = number(1.0, least=0)
+    ngram_range: tuple[int, int] = (1, 1)
+    analyzer: Any = "word"
+    lowercase: bool = flag(True)
+    strip_accents: Any = None
+    stop_words: Any = None
+    token_pattern: str | None = WORDS
+    sublinear_tf: bool = flag(False)
+    norm: str | None = choice("auto", "l2", "l1", None)
 
     def fit(self, texts: Iterable[str], y: object = None) -> Self:
         """Learn the terms and their weights; `y` is ignored."""
@@ -94,37 +87,63 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, texts: Iterable[str], y: object = None, **_: object) -> sp.csr_array:
         """Learn from the texts and return their features, reading them once."""
-        self._check_parameters()
-        found = check_texts(texts)
-        if not found:
+        check_parameters(self)
+        texts = check_texts(texts)
+        if not texts:
             raise InputError("got no text at all; give at least one text to learn from")
-        counts = self._fit_counts(found)
-        self.weights_ = TfidfTransformer(
-            norm=self._norm(),
-            use_idf=self.representation == "tfidf",
-            sublinear_tf=self.sublinear_tf,
-        ).fit(counts)
+        counter, counts = self._counted(texts)
+        weights = self._unfitted_weights().fit(counts)
+        self.counter_, self.weights_ = counter, weights
+        terms = getattr(counter, "vocabulary_", None)
+        self.terms_ = None if terms is None else sorted(terms, key=terms.__getitem__)
+        self.idf_ = getattr(weights, "idf_", None)
         return self._weighted(counts)
 
     def transform(self, texts: Iterable[str]) -> sp.csr_array:
         """Features of the texts; terms not met in `fit` are left out."""
         check_is_fitted(self)
-        found = check_texts(texts)
-        if not found:
-            return sp.csr_array((0, self._n_columns()), dtype=np.float32)
-        return self._weighted(self.counter_.transform(found))
+        texts = check_texts(texts)
+        if not texts:
+            return sp.csr_array((0, self.n_columns_), dtype=np.float32)
+        return self._weighted(self.counter_.transform(texts))
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[Any]:
         """The term of each column (`hash0`, `hash1`, ... for hashed ones)."""
         check_is_fitted(self)
+        names = self.terms_ or [f"hash{j}" for j in range(self.n_columns_)]
+        return np.array(names, dtype=object)
+
+    @property
+    def n_columns_(self) -> int:
+        """How many features a document has."""
+        return int(self.counter_.n_features) if self.terms_ is None else len(self.terms_)
+
+    def after_loading(self) -> None:
+        """Make the scikit-learn parts anew from the terms and their frequencies."""
+        try:
+            check_parameters(self)
+            self.counter_, self.weights_ = self._unfitted_counter(), self._unfitted_weights()
+            self.counter_.build_analyzer()("rye")
+        except (InputError, TypeError, AttributeError, re.error) as error:
+            raise ValueError(str(error)) from error
         if self.representation == "hashing":
-            return np.array([f"hash{j}" for j in range(self._n_columns())], dtype=object)
-        return self.counter_.get_feature_names_out()
+            return
+        terms = self.terms_
+        if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
+            raise ValueError("terms that are no list of strings")
+        self.counter_.vocabulary_ = {term: k for k, term in enumerate(terms)}
+        if len(self.counter_.vocabulary_) != len(terms):
+            raise ValueError("a term that occurs twice")
+        if self.representation == "tfidf":
+            idf = self.idf_
+            if not isinstance(idf, np.ndarray) or (idf.dtype, idf.shape) != ("f4", (len(terms),)):
+                raise ValueError("document frequencies that do not fit the terms")
+            self.weights_.idf_, self.weights_.n_features_in_ = idf, len(terms)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")
 
-    def _fit_counts(self, texts: list[str]) -> Any:
+    def _unfitted_counter(self) -> Any:
         stop_words = self.stop_words
         shared = {
             "ngram_range": self.ngram_range,
@@ -138,58 +157,47 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         if self.representation == "hashing":
             columns = self.max_terms or HASHING_FEATURES
             # Signs would cancel collisions but make counts negative: no logarithm, no naive Bayes.
-            self.counter_ = HashingVectorizer(
-                n_features=columns, norm=None, alternate_sign=False, **shared
-            )
-            return self.counter_.transform(texts)
-        self.counter_ = CountVectorizer(
+            return HashingVectorizer(n_features=columns, norm=None, alternate_sign=False, **shared)
+        return CountVectorizer(
             min_df=self.min_df, max_df=self.max_df, binary=self.representation == "set", **shared
         )
+
+    def _unfitted_weights(self) -> TfidfTransformer:
+        is_scaled = self.representation in ("tfidf", "hashing")
+        return TfidfTransformer(
+            norm=("l2" if is_scaled else None) if self.norm == "auto" else self.norm,
+            use_idf=self.representation == "tfidf",
+            sublinear_tf=self.sublinear_tf,
+        )
+
+    def _counted(self, texts: list[str]) -> tuple[Any, Any]:
+        """The counter, fitted on the texts, and their counts."""
+        counter = self._unfitted_counter()
+        if self.representation == "hashing":
+            return counter, counter.transform(texts)
         try:
-            counts = self.counter_.fit_transform(texts)
+            counts = counter.fit_transform(texts)
         except ValueError as error:
             raise InputError(
                 f"{len(texts)} text(s) give no features ({error}); "
                 "give more text, or change min_df, max_df, stop_words, token_pattern"
             ) from error
-        return self._keep_most_documents(counts)
-
-    def _keep_most_documents(self, counts: Any) -> Any:
-        """Keep the columns of the terms in most documents, in alphabetical order."""
         n_terms = counts.shape[1]
         if self.max_terms is None or self.max_terms >= n_terms:
-            return counts
+            return counter, counts
         documents = np.bincount(counts.indices, minlength=n_terms)
         kept = np.sort(np.argsort(-documents, kind="stable")[: self.max_terms])
-        terms = self.counter_.get_feature_names_out()[kept]
-        self.counter_.vocabulary_ = {term: k for k, term in enumerate(terms.tolist())}
-        return counts[:, kept]
-
-    def _n_columns(self) -> int:
-        is_hashed = self.representation == "hashing"
-        return int(self.counter_.n_features) if is_hashed else len(self.counter_.vocabulary_)
+        terms = counter.get_feature_names_out()[kept]
+        counter.vocabulary_ = {term: k for k, term in enumerate(terms.tolist())}
+        return counter, counts[:, kept]
 
     def _weighted(self, counts: Any) -> sp.csr_array:
         weighted = sp.csr_array(self.weights_.transform(counts, copy=False))
         weighted.sort_indices()
         return weighted
 
-    def _norm(self) -> str | None:
-        if self.norm == "auto":
-            return "l2" if self.representation in ("tfidf", "hashing") else None
-        return self.norm
 
-    def _check_parameters(self) -> None:
-        if self.representation not in REPRESENTATIONS:
-            raise InputError(
-                f"got representation={self.representation!r}; use one of {list(REPRESENTATIONS)}"
-            )
-        if self.max_terms is not None and self.max_terms < 1:
-            raise InputError(f"got max_terms={self.max_terms}; give at least 1, or None for all")
-        if self.norm not in ("auto", "l2", "l1", None):
-            raise InputError(f"got norm={self.norm!r}; use 'auto', 'l2', 'l1' or None")
-
-
+@stored("TextColumn", 1)
 class TextColumn(TransformerMixin, BaseEstimator):
     """Texts as they are, in one column, for learners that read texts themselves.
 
@@ -203,11 +211,11 @@ class TextColumn(TransformerMixin, BaseEstimator):
         """Learn nothing."""
         return self
 
-    def transform(self, texts: Iterable[str]) -> npt.NDArray[Any]:
+    def transform(self, texts: Iterable[str]) -> Array:
         """A column (n × 1) of strings."""
         return np.array(check_texts(texts), dtype=object).reshape(-1, 1)
 
-    def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> Array:
         """The name of the one column."""
         return np.array(["text"], dtype=object)
 
@@ -225,7 +233,7 @@ def make_vectorizer(
            [1., 0.]], dtype=float32)
     """
     vectorizer = TextVectorizer(representation, max_terms=max_terms, **options)
-    vectorizer._check_parameters()
+    check_parameters(vectorizer)
     return vectorizer
 
 
@@ -233,10 +241,10 @@ def check_texts(texts: Iterable[str]) -> list[str]:
     """The texts as a list, or an InputError naming the first thing that is no text."""
     if isinstance(texts, str | bytes):
         raise InputError("got one string where a list of texts is wanted; wrap it in [ ]")
-    found = list(texts)
-    for i, text in enumerate(found):
+    texts = list(texts)
+    for i, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(
                 f"got {type(text).__name__} as text number {i}; give strings (decode bytes first)"
             )
-    return found
+    return texts

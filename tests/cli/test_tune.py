@@ -8,7 +8,8 @@ import pytest
 
 from labelrank import persistence
 from labelrank.catalog import chains
-from labelrank.cli.tune import _grid, _least
+from labelrank.cli.models import grid
+from labelrank.cli.tune import _least
 
 
 def lines(done):
@@ -66,11 +67,11 @@ def test_texts_and_learners_of_scikit_learn_can_be_tuned(run, noisy, learner):
 
 
 def test_wrong_grids_are_explained(run, noisy):
-    for grid, sentence in (
+    for given, sentence in (
         ("alpha", "write --grid NAME=V1,V2"),
         ("beta=1,2", "no parameter 'beta'"),
     ):
-        done = run("tune", noisy, "-l", "NB", "--grid", grid)
+        done = run("tune", noisy, "-l", "NB", "--grid", given)
         assert done.exit_code == 2
         assert sentence in done.stderr
 
@@ -84,7 +85,7 @@ def test_a_learner_without_a_grid_asks_for_one(run, noisy, monkeypatch):
 
 
 def test_values_of_a_grid_are_typed():
-    assert _grid("kNN", ["n_neighbors=1,5", "weights=uniform"]) == {
+    assert grid("kNN", ["n_neighbors=1,5", "weights=uniform"]) == {
         "n_neighbors": [1, 5],
         "weights": ["uniform"],
     }

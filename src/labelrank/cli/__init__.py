@@ -1,4 +1,4 @@
-"""The command line: one module a command, imported when that command is called.
+"""The command line: one module per command, imported when that command is called.
 
 A command `name` is the function `name` of `cli/name.py`; adding one is adding its name to
 `COMMANDS`. Its module imports what is heavy inside the function: `labelrank --help` reads
@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from labelrank.cli.errors import explained
+from labelrank.cli.options import grouped
 
 COMMANDS = (
     "demo", "learners", "datasets", "fit", "predict", "evaluate", "explain", "learn",
@@ -38,7 +39,7 @@ class _OnDemand(TyperGroup):
 
 def _command(name: str, function: Any) -> Any:
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name)(explained(function))
+    single.command(name)(explained(grouped(function)))
     return typer.main.get_command(single)
 
 
@@ -63,18 +64,11 @@ def _labelrank(
 def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
-        _speak_utf8(stream)
+        if hasattr(stream, "reconfigure"):  # names and texts are written whatever the locale says
+            encoding = None if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="replace")
     warnings.showwarning = _warn  # type: ignore[assignment]
     app(prog_name="labelrank")
-
-
-def _speak_utf8(stream: Any) -> None:
-    """Names and texts are written whatever the locale says; what cannot be is replaced."""
-    if hasattr(stream, "reconfigure"):
-        stream.reconfigure(
-            encoding=None if stream.isatty() else "utf-8",
-            errors="replace",
-        )
 
 
 def _warn(message: Warning | str, *_: Any) -> None:

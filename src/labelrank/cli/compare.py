@@ -2,16 +2,13 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from labelrank.cli.fit import MaxTerms, Representation, Threshold
-from labelrank.cli.options import Json, Quiet, Seed
-from labelrank.cli.reading import Source, reads
+from labelrank.cli.options import Json, MaxTerms, Quiet, Representation, Seed, Threshold
+from labelrank.cli.reading import Reading
 
 Data = Annotated[
     list[str], typer.Argument(metavar="DATA", help="Names of data sets or paths of files.")
@@ -64,10 +61,9 @@ Format = Annotated[
 _FAILED = 1
 
 
-@partial(reads, without=("data", "part", "format"))
 def compare(
     data: Data,
-    source: Source,
+    reading: Reading,
     learners: Learners,
     cv: Cv = None,
     split: Split = None,
@@ -102,7 +98,7 @@ def compare(
     names = _split(learners)
     made = {name: _made(name, names, set, threshold, seed) for name in names}
     with progress(f"reading {', '.join(data)}", quiet):
-        read = [replace(source, data=name).read("all") for name in data]
+        read = [reading.source(name).read("all") for name in data]
     with progress("comparing", quiet) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", FitFailedWarning)
         frame = evaluation.compare(

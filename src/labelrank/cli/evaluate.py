@@ -7,71 +7,70 @@ from typing import Annotated, Any
 
 import typer
 
-from labelrank.cli.options import Json, Model, Quiet
-from labelrank.cli.reading import Source, reads
+from labelrank.cli.options import Shown, Trained
+from labelrank.cli.reading import Source
 
-Report = Annotated[
+_Report = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the report, one HTML file.")
 ]
-Beside = Annotated[
+_Beside = Annotated[
     list[Path],
     typer.Option(metavar="MODEL", help="Another model beside this one; may be repeated."),
 ]
-Threshold = Annotated[
+_Threshold = Annotated[
     list[float],
     typer.Option(help="Another cut of the scores beside the model's own; may be repeated."),
 ]
-Train = Annotated[
+_Train = Annotated[
     str | None,
     typer.Option(metavar="DATA", help="Learn growing parts of these data for a learning curve."),
 ]
-Curve = Annotated[
+_Curve = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A curve that labelrank learn --curve wrote.")
 ]
-Label = Annotated[
+_Label = Annotated[
     list[str],
     typer.Option(
         help="A label whose curve is drawn, beside those of the most frequent; may be repeated."
     ),
 ]
-Examples = Annotated[int, typer.Option(min=0, help="Documents to show in the report.")]
+_Examples = Annotated[int, typer.Option(min=0, help="Documents to show in the report.")]
 
 
-@reads
 def evaluate(
-    model: Model,
+    trained: Trained,
     source: Source,
-    report: Report = None,
-    beside: Beside = [],  # noqa: B006 - typer reads it and makes a new one
-    threshold: Threshold = [],  # noqa: B006
-    train: Train = None,
-    curve: Curve = None,
-    label: Label = [],  # noqa: B006
-    examples: Examples = 6,
-    json: Json = False,
-    quiet: Quiet = False,
+    shown: Shown,
+    report: _Report = None,
+    beside: _Beside = [],  # noqa: B006 - typer reads it and makes a new one
+    threshold: _Threshold = [],  # noqa: B006
+    train: _Train = None,
+    curve: _Curve = None,
+    label: _Label = [],  # noqa: B006
+    examples: _Examples = 6,
 ) -> None:
     """Print all criteria of a model on labelled data; write the report."""
     from labelrank import metrics
     from labelrank.cli import models
-    from labelrank.cli.printing import progress, say
 
-    tagger = models.load_tagger(model)
+    tagger = trained.load()
     dataset = source.read("test")
     _check(tagger, label, report, train, curve)
-    learning = _learning(tagger, dataset, curve, train, source, quiet)
-    with progress("evaluating", quiet):
-        documents, found = models.put_to(tagger, dataset)
-        columns = {model.stem: found.criteria()}
+    learning = _learning(tagger, dataset, curve, train, source, shown)
+    with shown.progress("evaluating"):
+        documents, given = models.put_to(tagger, dataset)
+        columns = {trained.model.stem: given.criteria()}
         for cut in threshold:
-            columns[f"cut at {cut:g}"] = metrics.evaluate(found.Y, found.scores, cut)
+            columns[f"cut at {cut:g}"] = metrics.evaluate(given.Y, given.scores, cut)
         for path in beside:
-            columns[_name(path, columns)] = _criteria(path, dataset)
-    _show(f"{dataset.name}: {dataset.n_instances:,} instances", columns, json)
+            name = path.stem if path.stem not in columns else str(path)
+            other = replace(trained, model=path).load()
+            columns[name] = models.put_to(other, dataset)[1].criteria()
+    _show(f"{dataset.name}: {dataset.n_instances:,} instances", columns, shown.json)
     if report is not None:
         options = {"curves_of": label, "examples": examples, "learning": learning}
-        _write(report, tagger, dataset, documents, found, model, columns, options)
-        say(f"report: {report}", quiet)
+        _write(report, trained.model, tagger, dataset, (documents, given), columns, options)
+        shown.say(f"report: {report}")
 
 
 def _check(
@@ -82,25 +81,13 @@ def _check(
     from labelrank.errors import InputError
 
     check_writable(report)
-    known = set(map(str, tagger.label_names_))
-    for name in labels:
-        if name not in known:
-            raise InputError(f"got --label {name}, which the model does not know")
+    strange = set(labels) - set(map(str, tagger.label_names_))
+    if strange:
+        raise InputError(f"got --label {min(strange)}, which the model does not know")
     if train is not None and curve is not None:
         raise InputError("got both --train and --curve; give one of them")
     if report is None and (labels or train or curve):
         raise InputError("got options of a report but no file for it; give --report FILE")
-
-
-def _criteria(path: Path, dataset: Any) -> dict[str, float]:
-    from labelrank.cli import models
-
-    criteria: dict[str, float] = models.put_to(models.load_tagger(path), dataset)[1].criteria()
-    return criteria
-
-
-def _name(path: Path, taken: Mapping[str, Any]) -> str:
-    return path.stem if path.stem not in taken else str(path)
 
 
 def _show(title: str, columns: Mapping[str, Mapping[str, float]], json: bool) -> None:
@@ -121,11 +108,11 @@ def _show(title: str, columns: Mapping[str, Mapping[str, float]], json: bool) ->
 
 
 def _learning(
-    tagger: Any, dataset: Any, curve: Path | None, train: str | None, source: Source, quiet: bool
+    tagger: Any, dataset: Any, curve: Path | None, train: str | None, source: Source, shown: Shown
 ) -> Any:
+    """The learning curve that the report shows, if one is wanted."""
     from labelrank import evaluation
     from labelrank.cli import models
-    from labelrank.cli.printing import progress
     from labelrank.report import of_parts, read_learning_curve
 
     if curve is not None:
@@ -133,7 +120,7 @@ def _learning(
     if train is None:
         return None
     learned = replace(source, data=train, part=None).read("train")
-    with progress("learning growing parts", quiet) as advance:
+    with shown.progress("learning growing parts") as advance:
         points = evaluation.learning_curve(
             tagger,
             models.documents_of(learned, tagger),
@@ -147,36 +134,23 @@ def _learning(
 
 def _write(
     path: Path,
+    model: Path,
     tagger: Any,
     dataset: Any,
-    documents: Any,
-    found: Any,
-    model: Path,
+    answered: tuple[Any, Any],
     columns: Mapping[str, Mapping[str, float]],
     options: Mapping[str, Any],
 ) -> None:
     from labelrank import report
 
-    results = report.of_tagger(
-        tagger,
-        documents,
-        found.Y,
-        found=found,
-        data=dataset.name,
-        ids=dataset.ids,
-        facts=_facts(model, tagger, dataset),
-        name=model.stem,
-        criteria=columns[model.stem],
-        beside={name: values for name, values in columns.items() if name != model.stem},
-        **options,
-    )
-    report.write(results, path)
-
-
-def _facts(model: Path, tagger: Any, dataset: Any) -> dict[str, str]:
-    """The file, and how many labels of the data no answer could hold."""
+    documents, given = answered
     facts = {"model file": f"{model.name}, {model.stat().st_size / 2**20:,.1f} MiB"}
     strange = frozenset(map(str, dataset.label_names)) - frozenset(map(str, tagger.label_names_))
     if strange:
         facts["labels it does not know"] = f"{len(strange):,}, left out of all criteria"
-    return facts
+    others = {name: values for name, values in columns.items() if name != model.stem}
+    results = report.of_tagger(
+        tagger, documents, given.Y, given=given, data=dataset.name, ids=dataset.ids, facts=facts,
+        name=model.stem, criteria=columns[model.stem], beside=others, **options,
+    )  # fmt: skip
+    report.write(results, path)

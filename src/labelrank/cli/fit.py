@@ -5,97 +5,75 @@ from typing import Annotated, Any
 
 import typer
 
-from labelrank.cli.options import Jobs, Json, Quiet, Seed
-from labelrank.cli.reading import Source, reads
+from labelrank.cli.options import Out, Recipe, Shown, Threshold
+from labelrank.cli.reading import Source
 
-Learner = Annotated[str, typer.Option("--learner", "-l", help="Its name; see labelrank learners.")]
-Set = Annotated[
+_Set = Annotated[
     list[str],
     typer.Option(
         "--set", metavar="NAME=VALUE", help="A parameter of the learner; may be repeated."
     ),
 ]
-Threshold = Annotated[
-    str | None,
-    typer.Option(help="Where the ranking is cut: a number, 'cardinality' or 'tuned'."),
-]
-Representation = Annotated[
-    str, typer.Option(help="How texts become features: tfidf, bag, set or hashing.")
-]
-MaxTerms = Annotated[
-    int | None, typer.Option(min=1, help="Keep the terms found in most documents.")
-]
-DryRun = Annotated[
+_DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only say what memory and time it would take.")
 ]
-Criterion = Annotated[
+_Criterion = Annotated[
     str | None, typer.Option(help="What --learner auto is to be good at, such as micro_f1.")
 ]
-Budget = Annotated[
+_Budget = Annotated[
     float | None, typer.Option(min=0.001, help="Seconds --learner auto may take to choose and fit.")
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", "-o", help="The model file to write; by default DATA.labelrank, here."),
-]
 
 
-@reads
 def fit(
     source: Source,
+    recipe: Recipe,
+    shown: Shown,
     out: Out = None,
-    learner: Learner = "BR+",
-    set: Set = [],  # noqa: B006 - typer reads it and makes a new one
+    set: _Set = [],  # noqa: B006 - typer reads it and makes a new one
     threshold: Threshold = None,
-    representation: Representation = "tfidf",
-    max_terms: MaxTerms = None,
-    criterion: Criterion = None,
-    budget: Budget = None,
-    dry_run: DryRun = False,
-    seed: Seed = 0,
-    jobs: Jobs = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    criterion: _Criterion = None,
+    budget: _Budget = None,
+    dry_run: _DryRun = False,
 ) -> None:
-    """Learn a model from labelled data and save it."""
+    """Learn a model from labelled data and save it (by default as DATA.labelrank, here)."""
     from labelrank import persistence
     from labelrank.atomic import check_writable
     from labelrank.cli import models
-    from labelrank.cli.printing import as_json, progress, table
+    from labelrank.cli.printing import as_json, table
 
     check_writable(out)
-    chosen = models.settings(set) | _goal(learner, criterion=criterion, budget=budget)
-    made = models.make_learner(learner, chosen, threshold=threshold, seed=seed, jobs=jobs)
-    with progress(f"reading {source.data}", quiet):
+    goal = _goal(recipe.learner, criterion=criterion, budget=budget)
+    learner = recipe.make(models.settings(set) | goal, threshold)
+    with shown.progress(f"reading {source.data}"):
         dataset = source.read("train")
     if dry_run:
-        costs = models.forecast(made, dataset, representation, max_terms)
-        as_json(costs) if json else table(f"{learner} on {dataset.name}", ("", ""), costs.items())
+        costs = models.forecast(learner, dataset, recipe.representation, recipe.max_terms)
+        title = f"{recipe.learner} on {dataset.name}"
+        as_json(costs) if shown.json else table(title, ("", ""), costs.items())
         return
-    with progress(f"learning {dataset.n_instances:,} instances", quiet):
-        tagger = models.fitted(made, dataset, representation, max_terms)
+    with shown.progress(f"learning {dataset.n_instances:,} instances"):
+        tagger = recipe.teach(learner, dataset)
     path = persistence.save(tagger, out or Path(f"{Path(dataset.name).name}.labelrank"))
     summary = {**tagger.summary_, "model": str(path), "bytes": path.stat().st_size}
     trials = getattr(tagger.learner_, "trials_", [])
-    if json:
+    if shown.json:
         as_json(summary | ({"trials": trials} if trials else {}))
-    elif not quiet:
-        if trials:
-            _show(trials, made.criterion)
+    elif not shown.quiet:
+        _show_trials(trials, getattr(learner, "criterion", ""))
         size = f"{summary.pop('bytes') / 2**20:,.1f} MiB"
         rows = [(key.removeprefix("n_"), value) for key, value in summary.items()]
-        rows.append(("size", size))
-        table(f"{learner} learned {dataset.name}", ("", ""), rows)
+        table(f"{recipe.learner} learned {dataset.name}", ("", ""), [*rows, ("size", size)])
 
 
-def _show(trials: list[dict[str, Any]], criterion: str) -> None:
+def _show_trials(trials: list[dict[str, Any]], criterion: str) -> None:
     """What was tried: a candidate there was no time for has no values."""
     from labelrank.cli.printing import table
 
-    title = f"tried on held-out instances, by {criterion}"
-    headings = ("candidate", "features", "instances", criterion, "cut", "tilt", "seconds")
-    rows = [tuple("" if cell is None else cell for cell in trial.values()) for trial in trials]
-    table(title, headings, rows)
+    if trials:
+        headings = ("candidate", "features", "instances", criterion, "cut", "tilt", "seconds")
+        rows = [tuple("" if cell is None else cell for cell in trial.values()) for trial in trials]
+        table(f"tried on held-out instances, by {criterion}", headings, rows)
 
 
 def _goal(learner: str, **asked: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """`labelrank learn`: a stream of labelled examples into an existing (or a new) model."""
 
-import json as encoder
+import json
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -8,43 +8,47 @@ from typing import Annotated, Any
 
 import typer
 
-from labelrank.cli.options import Jobs, Json, Quiet, Seed
-from labelrank.cli.reading import Source, reads
-from labelrank.errors import LabelrankError
+from labelrank.cli.options import Jobs, Seed, Shown
+from labelrank.cli.reading import Source
+from labelrank.errors import InputError, LabelrankError, MissingError
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The model file to teach.")]
-Out = Annotated[
+_Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The model file to teach.")]
+_Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Write the model here instead of over MODEL.")
 ]
-Batch = Annotated[int, typer.Option(min=1, help="Examples tested, then learned, at a time.")]
-Every = Annotated[int, typer.Option(min=1, help="Examples between two points of the curve.")]
-Curve = Annotated[
+_Batch = Annotated[int, typer.Option(min=1, help="Examples tested, then learned, at a time.")]
+_Every = Annotated[int, typer.Option(min=1, help="Examples between two points of the curve.")]
+_Curve = Annotated[
     Path | None,
     typer.Option(help="Test each batch before learning it; append the curve as JSON lines."),
 ]
-NewLabels = Annotated[
+_NewLabels = Annotated[
     str, typer.Option(help="Labels the model does not know: add, ignore or error.")
 ]
-Learner = Annotated[
-    str | None, typer.Option("--learner", "-l", help="Start a new MODEL with this learner.")
+_Learner = Annotated[
+    str | None,
+    typer.Option(
+        "--learner",
+        "-l",
+        metavar="NAME|MODULE:CLASS",
+        help="Start a new MODEL with this learner; or a class of your own that MODEL holds.",
+    ),
 ]
 _STREAMED = (".jsonl", ".csv", ".tsv")
 
 
-@reads
 def learn(
-    model: Model,
+    model: _Model,
     source: Source,
-    out: Out = None,
-    learner: Learner = None,
-    batch: Batch = 100,
-    every: Every = 1000,
-    curve: Curve = None,
-    new_labels: NewLabels = "add",
+    shown: Shown,
+    out: _Out = None,
+    learner: _Learner = None,
+    batch: _Batch = 100,
+    every: _Every = 1000,
+    curve: _Curve = None,
+    new_labels: _NewLabels = "add",
     seed: Seed = 0,
     jobs: Jobs = None,
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Teach a model more labelled examples, in their order, and save it.
 
@@ -52,47 +56,46 @@ def learn(
     """
     from labelrank import persistence
     from labelrank.atomic import check_writable
-    from labelrank.cli import models
-    from labelrank.cli.printing import as_json, progress
+    from labelrank.cli.printing import as_json
+    from labelrank.evaluation.curves import Tally
 
-    check_writable(out or model)
-    tagger = _opened(model, learner, seed, jobs).set_params(new_labels=new_labels)
     path, learned = out or model, 0
+    check_writable(path)
+    tagger = _opened(model, learner, seed, jobs).set_params(new_labels=new_labels)
     stopped: BaseException | None = None
-    with progress(f"learning {source.data}", quiet) as advance, _curve_file(curve) as file:
-        tally = _tally()
+    curve_file = nullcontext() if curve is None else curve.open("a", encoding="utf-8")
+    with shown.progress(f"learning {source.data}") as advance, curve_file as file:
+        tally = Tally()
         try:
             for part, total in _batches(source, batch):
-                if curve is not None and hasattr(tagger, "label_names_"):
-                    _test(tagger, part, tally)
-                models.learn_more(tagger, part)
+                _test_then_learn(tagger, part, None if curve is None else tally)
                 before, learned = learned, learned + part.n_instances
                 advance(learned, total)
                 if tally.n_recent and (learned // every > before // every or learned == total):
-                    _point(learned, tally, file, quiet or json)
+                    _point(learned, tally, file, shown)
         except (KeyboardInterrupt, LabelrankError) as error:
             stopped = error
     if learned:
         persistence.save(tagger, path)
-        if json:
+        if shown.json:
             as_json({"model": str(path), "learned": learned, **tagger.summary_})
-        elif not quiet:
+        elif not shown.quiet:
             typer.echo(f"learned {learned:,} example{'s' if learned > 1 else ''} into {path}")
     if stopped is not None:
         raise stopped
 
 
 def _opened(model: Path, learner: str | None, seed: int, jobs: int | None) -> Any:
+    """The tagger in the file, or a new one with the learner."""
     from labelrank.cli import models
-    from labelrank.errors import InputError, MissingError
     from labelrank.tagger import Tagger
 
-    if learner is None:
-        if not model.exists():
-            raise MissingError(f"{model} is not there; name a --learner to start a new model")
-        return models.load_tagger(model)
     if model.exists():
-        raise InputError(f"{model} exists already; leave out --learner to teach it more")
+        if learner is not None and ":" not in learner:
+            raise InputError(f"{model} exists already; leave out --learner to teach it more")
+        return models.load_tagger(model, [learner] if learner else [])
+    if learner is None:
+        raise MissingError(f"{model} is not there; name a --learner to start a new model")
     made = models.make_learner(learner, {}, threshold=None, seed=seed, jobs=jobs)
     return Tagger(made, representation="hashing")
 
@@ -100,48 +103,38 @@ def _opened(model: Path, learner: str | None, seed: int, jobs: int | None) -> An
 def _batches(source: Source, size: int) -> Iterator[tuple[Any, int | None]]:
     """Parts of the data with its whole size, if known; files of lines are never read whole."""
     from labelrank.datasets import formats
+    from labelrank.resources import blocks
 
     ending = "".join(Path(source.data).suffixes[:1])
-    is_stream = source.data == "-" or ending in _STREAMED or source.format in ("jsonl", "csv")
-    if is_stream:
-        options = source.options()
-        for part in formats.stream(source.data, size, **options):
+    if source.data == "-" or ending in _STREAMED or source.format in ("jsonl", "csv"):
+        for part in formats.stream(source.data, size, **source.options()):
             yield part, None
         return
     whole = source.read("train")
-    for start in range(0, whole.n_instances, size):
-        stop = min(start + size, whole.n_instances)
-        yield whole.subset(range(start, stop)), whole.n_instances
+    for rows in blocks(whole.n_instances, size):
+        yield whole.subset(range(rows.start, rows.stop)), whole.n_instances
 
 
-def _tally() -> Any:
-    from labelrank.evaluation.curves import Tally
-
-    return Tally()
-
-
-def _test(tagger: Any, part: Any, tally: Any) -> None:
+def _test_then_learn(tagger: Any, part: Any, tally: Any) -> None:
+    """Rank the examples by what was learned before, where a tally is kept, and learn them."""
     from labelrank.cli import models
     from labelrank.metrics import evaluate_ranking
 
-    known = set(map(str, tagger.label_names_))
-    if known.isdisjoint(map(str, part.label_names)):
-        return
-    scores = tagger.decision_function(models.documents_of(part, tagger))
-    Y = models.relevance_of(part, tagger, warn=False)
-    tally.add(evaluate_ranking(Y, scores), part.n_instances)
+    X = None
+    known = set(map(str, getattr(tagger, "label_names_", ())))
+    if tally is not None and not known.isdisjoint(map(str, part.label_names)):
+        X = tagger.features(models.documents_of(part, tagger))
+        Y = models.relevance_of(part, tagger, warn=False)
+        tally.add(evaluate_ranking(Y, tagger.decision_function(X)), part.n_instances)
+    models.learn_more(tagger, part, X)
 
 
-def _curve_file(curve: Path | None) -> Any:
-    return nullcontext() if curve is None else curve.open("a", encoding="utf-8")
-
-
-def _point(learned: int, tally: Any, file: Any, quiet: bool) -> None:
+def _point(learned: int, tally: Any, file: Any, shown: Shown) -> None:
+    """Append a point of the curve, and tell it."""
     recent, overall = tally.close()
-    line = {"n_seen": learned, "recent": recent, "overall": overall}
-    file.write(encoder.dumps(line) + "\n")
+    file.write(json.dumps({"n_seen": learned, "recent": recent, "overall": overall}) + "\n")
     file.flush()
-    if not quiet:
+    if not (shown.quiet or shown.json):
         precision = 1 - recent["average_precision_loss"]
         typer.echo(
             f"{learned:>9,}  average precision {precision:.4f}  "

@@ -1,28 +1,51 @@
 """Models as commands use them: made from options, loaded, and put to data."""
 
+import importlib
 import json
 import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from labelrank.errors import InputError, ModelFileError
+from labelrank.errors import InputError, MissingError, ModelFileError
 
 _WORDS = {"true": True, "false": False, "none": None}
 
 
 def settings(pairs: list[str]) -> dict[str, Any]:
-    """`key=value` options as typed values: numbers, true, false, none, JSON, else text.
+    """`NAME=VALUE` options as typed values: numbers, true, false, none, JSON, else text.
 
     >>> settings(["epochs=3", "averaging=averaged", "shuffle=false"])
     {'epochs': 3, 'averaging': 'averaged', 'shuffle': False}
     """
-    found = {}
+    return {name: typed(value) for name, value in _pairs(pairs, "--set NAME=VALUE")}
+
+
+def grid(learner: str, pairs: list[str]) -> dict[str, list[Any]]:
+    """`NAME=V1,V2` options as values to try; without one, the learner's own grid.
+
+    >>> grid("kNN", ["n_neighbors=1,5", "weights=uniform"])
+    {'n_neighbors': [1, 5], 'weights': ['uniform']}
+    """
+    from labelrank import catalog
+
+    given = {
+        name: [typed(value.strip()) for value in values.split(",")]
+        for name, values in _pairs(pairs, "--grid NAME=V1,V2")
+    }
+    if not given and ":" not in learner:
+        given = {key: list(values) for key, values in catalog.describe(learner).grid.items()}
+    if not given:
+        raise InputError(f"{learner} has no grid of its own; give one by --grid NAME=V1,V2")
+    return given
+
+
+def _pairs(pairs: list[str], form: str) -> Iterator[tuple[str, str]]:
     for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key.strip():
-            raise InputError(f"got --set {pair}; write --set NAME=VALUE")
-        found[key.strip()] = typed(value.strip())
-    return found
+        name, _, value = (part.strip() for part in pair.partition("="))
+        if not name or not value:
+            raise InputError(f"got {form.split()[0]} {pair}; write {form}")
+        yield name, value
 
 
 def typed(value: str) -> Any:
@@ -42,14 +65,34 @@ def typed(value: str) -> Any:
 def make_learner(
     name: str, chosen: dict[str, Any], *, threshold: str | None, seed: int, jobs: int | None
 ) -> Any:
-    """The learner of the catalog with its settings, seeded, cut as asked."""
+    """The learner with its settings, seeded, cut as asked; `name` is of the catalog or a class."""
     from labelrank import catalog
 
-    learner = catalog.make(name, **chosen)
+    if ":" in name:
+        learner = own_class(name)().set_params(**chosen)
+    else:
+        learner = catalog.make(name, **chosen)
     known = learner.get_params(deep=False)
     shared = {"random_state": seed, "n_jobs": jobs}
     learner.set_params(**{key: shared[key] for key in shared if key in known and key not in chosen})
     return learner if threshold is None else _cut(learner, typed(threshold), seed)
+
+
+def own_class(path: str) -> Any:
+    """The class `MODULE:CLASS` that the user names; from now on model files may hold it."""
+    from labelrank import persistence
+
+    module, _, name = path.partition(":")
+    try:
+        cls = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise MissingError(
+            f"got learner {path}, which cannot be imported ({error}); "
+            "write MODULE:CLASS, and install the module or set PYTHONPATH to its folder"
+        ) from error
+    if not isinstance(cls, type) or not all(hasattr(cls, it) for it in ("fit", "get_params")):
+        raise InputError(f"got learner {path}, which is no class of learners as in scikit-learn")
+    return persistence.register(cls)
 
 
 def _cut(learner: Any, threshold: Any, seed: int) -> Any:
@@ -66,11 +109,13 @@ def _cut(learner: Any, threshold: Any, seed: int) -> Any:
     return ThresholdedRanker(learner, strategy=threshold, random_state=seed)
 
 
-def load_tagger(path: Path) -> Any:
-    """The tagger in a model file."""
+def load_tagger(path: Path, own_classes: Sequence[str] = ()) -> Any:
+    """The tagger in a model file, which may hold the classes `MODULE:CLASS`."""
     from labelrank import persistence
     from labelrank.tagger import Tagger
 
+    for name in own_classes:
+        own_class(name)
     model = persistence.load(path)
     if not isinstance(model, Tagger):
         raise ModelFileError(
@@ -100,15 +145,18 @@ def _as_wide_as(X: Any, n_features: int) -> Any:
     return sp.csr_array(sp.hstack([X, sp.csr_array((X.shape[0], missing))], format="csr"))
 
 
-def learn_more(tagger: Any, dataset: Any) -> None:
-    """Teach the tagger the data; labels it does not know are treated as its `new_labels` says."""
+def learn_more(tagger: Any, dataset: Any, X: Any = None) -> None:
+    """Teach the tagger the data; labels it does not know are treated as its `new_labels` says.
+
+    `X` are the features of the data, where they are there already.
+    """
     from labelrank.relevance import RelevanceBinarizer
 
-    documents = dataset.X if dataset.texts is None else dataset.texts
     if not hasattr(tagger, "label_names_"):
+        documents = dataset.X if dataset.texts is None else dataset.texts
         tagger.partial_fit(documents, dataset.Y, label_names=dataset.label_names, name=dataset.name)
         return
-    documents = documents_of(dataset, tagger)
+    documents = documents_of(dataset, tagger) if X is None else X
     known = set(map(str, tagger.label_names_))
     if all(str(name) in known for name in dataset.label_names):
         tagger.partial_fit(documents, relevance_of(dataset, tagger))

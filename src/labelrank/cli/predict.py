@@ -1,104 +1,76 @@
 """`labelrank predict`: ranked labels of documents, with the cut."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from labelrank.cli.options import Json, Model, Quiet
-from labelrank.cli.reading import Source, reads
+from labelrank.cli.options import Shown, Trained
+from labelrank.cli.reading import Source
 
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON lines to this file.")]
-Top = Annotated[int, typer.Option(min=1, help="Labels to show, at least those before the cut.")]
+_Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON lines to this file.")]
+_Top = Annotated[int, typer.Option(min=1, help="Labels to show, at least those before the cut.")]
 _AT_ONCE = 2000
 
 
-@reads
 def predict(
-    model: Model,
-    source: Source,
-    top: Top = 5,
-    out: Out = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    trained: Trained, source: Source, shown: Shown, top: _Top = 5, out: _Out = None
 ) -> None:
     """Print the ranked labels of each document, with the cut."""
     from labelrank.cli import models
 
-    tagger = models.load_tagger(model)
+    tagger = trained.load()
     dataset = source.read("test")
-    found = _ranked(tagger, models.documents_of(dataset, tagger), top, quiet)
-    if json or out is not None:
-        _lines(dataset, found, out)
+    ranked = _ranked(tagger, models.documents_of(dataset, tagger), top, shown)
+    if shown.json or out is not None:
+        _write_lines(_names(dataset), ranked, out)
     else:
-        _table(dataset, found)
+        _show(dataset, ranked)
 
 
-def _ranked(tagger: Any, documents: Any, top: int, quiet: bool) -> Iterator[list[Any]]:
+def _ranked(tagger: Any, documents: Any, top: int, shown: Shown) -> Iterator[list[Any]]:
     """Rankings, some documents at a time, each as far as the cut and at least `top` labels."""
-    from labelrank.cli.printing import progress
-
     total = documents.shape[0] if hasattr(documents, "shape") else len(documents)
-    with progress("ranking", quiet) as advance:
+    with shown.progress("ranking") as advance:
         for start in range(0, total, _AT_ONCE):
             advance(start, total)
-            for ranked in _beyond_the_cut(tagger, documents[start : start + _AT_ONCE], top):
-                size = sum(place.in_set for place in ranked)
-                yield ranked[: max(top, size)]
+            yield from tagger.rank(documents[start : start + _AT_ONCE], top, whole_sets=True)
 
 
-def _beyond_the_cut(tagger: Any, documents: Any, top: int) -> list[list[Any]]:
-    """Rankings of `top` labels at least, and of all within the cut, but seldom of many others."""
-    n_labels = len(tagger.label_names_)
-    reach = min(max(2 * top, 20), n_labels)
-    ranked: list[list[Any]] = tagger.rank(documents, reach)
-    while reach < n_labels and any(row[-1].in_set for row in ranked):
-        reach = min(4 * reach, n_labels)
-        ranked = tagger.rank(documents, reach)
-    return ranked
+def _names(dataset: Any) -> list[str]:
+    return [str(name) for name in dataset.ids or range(1, dataset.n_instances + 1)]
 
 
-def _lines(dataset: Any, found: Iterator[list[Any]], out: Path | None) -> None:
-    import json as encoder
+def _write_lines(names: list[str], rankings: Iterator[list[Any]], out: Path | None) -> None:
+    import json
 
-    with _opened(out) as file:
-        for i, ranked in enumerate(found):
+    from labelrank.atomic import atomic_write
+
+    with nullcontext() if out is None else atomic_write(out, "w") as file:
+        for name, ranked in zip(names, rankings, strict=True):
             line = {
-                "id": _name(dataset, i),
+                "id": name,
                 "labels": [place.label for place in ranked if place.in_set],
                 "ranked": [{"label": place.label, "score": place.score} for place in ranked],
             }
-            typer.echo(encoder.dumps(line, ensure_ascii=False), file=file)
+            typer.echo(json.dumps(line, ensure_ascii=False), file=file)
 
 
-def _opened(out: Path | None) -> AbstractContextManager[Any]:
-    from labelrank.atomic import atomic_write
-
-    return nullcontext() if out is None else atomic_write(out, "w")
-
-
-def _name(dataset: Any, i: int) -> str:
-    return str(dataset.ids[i]) if dataset.ids is not None else str(i + 1)
-
-
-def _table(dataset: Any, found: Iterator[list[Any]]) -> None:
+def _show(dataset: Any, rankings: Iterator[list[Any]]) -> None:
     from labelrank.cli.printing import shortened, table
 
-    cut = "labels ranked, | is the cut"
-    names = (_name(dataset, i) for i in range(dataset.n_instances))
-    if dataset.texts is None:
-        rows = [(name, ranking(ranked)) for name, ranked in zip(names, found, strict=True)]
-        table("", ("instance", cut), rows)
-        return
-    texts = (shortened(text, 40) for text in dataset.texts)
-    places = map(ranking, found)
-    table("", ("document", "text", cut), zip(names, texts, places, strict=True))
+    columns: dict[str, Any] = {"instance": _names(dataset)}
+    if dataset.texts is not None:
+        texts = [shortened(text, 40) for text in dataset.texts]
+        columns = {"document": columns["instance"], "text": texts}
+    columns["labels ranked, | is the cut"] = map(_line, rankings)
+    table("", list(columns), zip(*columns.values(), strict=True))
 
 
-def ranking(ranked: list[Any]) -> str:
-    """One line: labels with scores, and a bar where the set ends."""
+def _line(ranked: list[Any]) -> str:
+    """The labels with their scores, and a bar where the set ends."""
     shown = [f"{place.label} {place.score:.2f}" for place in ranked]
     size = sum(place.in_set for place in ranked)
     return ", ".join(shown[:size]) + " | " + ", ".join(shown[size:])

@@ -4,8 +4,8 @@ import json
 import math
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import typer
@@ -102,19 +102,13 @@ def say(sentence: str, quiet: bool = False) -> None:
         typer.echo(sentence, err=True)
 
 
-@contextmanager
-def progress(doing: str, quiet: bool = False) -> Iterator[Any]:
+def progress(doing: str, quiet: bool = False) -> Any:
     """A bar on standard error while the block runs, if a person looks at it.
 
     The block gets `advance(done, total)`; without a call the bar only shows the time.
     """
     if quiet or not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        return nullcontext(lambda done, total: None)
+    from labelrank.resources import meter
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(doing, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    return meter(doing, shown=True)

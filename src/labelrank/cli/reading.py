@@ -1,15 +1,13 @@
 """DATA as commands take it, a name, a path or "-", with the options of reading it."""
 
-import functools
-import inspect
 import os
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from labelrank.cli.options import Folder
 from labelrank.errors import InputError, MissingError
 
 PARTS = ("train", "validation", "test", "all")
@@ -24,7 +22,7 @@ _Format = Annotated[
 _TextColumn = Annotated[str | None, typer.Option(help="Column or JSON key of the text.")]
 _LabelColumn = Annotated[
     list[str] | None,
-    typer.Option(help="Column or JSON key of the labels; repeat it for one column a label."),
+    typer.Option(help="Column or JSON key of the labels; repeat it for one column per label."),
 ]
 _LabelDelimiter = Annotated[str | None, typer.Option(help="What separates labels in a cell.")]
 _Labels = Annotated[
@@ -33,19 +31,12 @@ _Labels = Annotated[
 _LabelsFirst = Annotated[bool, typer.Option("--labels-first", help="The first N columns instead.")]
 _Ordered = Annotated[bool, typer.Option("--ordered", help="Labels come most relevant first.")]
 _Encoding = Annotated[str | None, typer.Option(help="Encoding of DATA; by default UTF-8.")]
-Folder = Annotated[
-    Path | None,
-    typer.Option("--data", metavar="FOLDER", help="Where named data sets lie (LABELRANK_DATA)."),
-]
 
 
-@dataclass(frozen=True)
-class Source:
-    """Which data, and how to read it: each field is an argument or option of the command."""
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How data are to be read."""
 
-    data: _Data
-    part: _Part = None
-    format: _Format = None
     text_column: _TextColumn = None
     label_column: _LabelColumn = None
     label_delimiter: _LabelDelimiter = None
@@ -54,6 +45,19 @@ class Source:
     ordered: _Ordered = False
     encoding: _Encoding = None
     folder: Folder = None
+
+    def source(self, data: str) -> "Source":
+        """These data, read in that way."""
+        return Source(data=data, **vars(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(Reading):
+    """Which data, and how to read them."""
+
+    data: _Data
+    part: _Part = None
+    format: _Format = None
 
     def read(self, usual: str) -> Any:
         """The part asked for; by default the usual one if the data has parts, else all."""
@@ -64,17 +68,15 @@ class Source:
             raise InputError(f"got --part {self.part}; use one of {', '.join(PARTS)}")
         whole = datasets.load(self.data, **self.options())
         wanted = self.part or usual
-        if wanted == "all":
-            return whole
-        found = getattr(whole, wanted)
-        if found is None and self.part is not None:
+        chosen = whole if wanted == "all" else getattr(whole, wanted)
+        if chosen is None and self.part is not None:
             raise MissingError(f"{whole.name} has no {wanted} part; use --part all")
-        return whole if found is None else found
+        return whole if chosen is None else chosen
 
     def options(self) -> dict[str, Any]:
         """What was said of the data, as `load` takes it."""
         columns = self.label_column
-        found = {
+        given = {
             "format": self.format,
             "text_column": self.text_column,
             "label_column": columns[0] if columns and len(columns) == 1 else columns,
@@ -84,34 +86,7 @@ class Source:
             "ordered": self.ordered or None,
             "encoding": self.encoding,
         }
-        return {name: value for name, value in found.items() if value}
-
-
-def reads(command: Callable[..., None], without: tuple[str, ...] = ()) -> Callable[..., None]:
-    """The command with the fields of `Source` as options in place of its parameter `source`.
-
-    Fields `without` are no options; a command that goes without data names it itself.
-    """
-    known = inspect.signature(Source).parameters
-    fields = {name: known[name] for name in known if name not in without}
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        source = Source(**{"data": "", **{name: given.pop(name) for name in fields}})
-        command(source=source, **given)
-
-    merged = [p.replace(kind=p.KEYWORD_ONLY) for p in _in_place(command, fields)]
-    run.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in merged}
-    return run
-
-
-def _in_place(command: Callable[..., None], fields: Any) -> Iterator[inspect.Parameter]:
-    for parameter in inspect.signature(command).parameters.values():
-        if parameter.name == "source":
-            yield from fields.values()
-        else:
-            yield parameter
+        return {name: value for name, value in given.items() if value}
 
 
 def use_folder(folder: Path | None) -> None:

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from labelrank.cli.options import Jobs, Json, Quiet, Seed
+from labelrank.cli.options import Folder, Jobs, Json, Quiet, Seed
 from labelrank.cli.printing import as_json, progress, say, table
-from labelrank.cli.reading import Folder, use_folder
+from labelrank.cli.reading import use_folder
 
 Name = Annotated[str, typer.Argument(help="Run this experiment.", metavar="NAME")]
 All = Annotated[bool, typer.Option("--all", help="Run everything (overnight) into one book.")]

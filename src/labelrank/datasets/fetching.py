@@ -6,14 +6,13 @@ and its checksum is right; what a cut-off download left (`*.part`) is continued 
 """
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from labelrank.errors import FormatError, LabelrankError, MissingError
+from labelrank.resources import meter
 
 _ATTEMPTS = 4
 _CHUNK = 1 << 16
@@ -169,12 +168,13 @@ class _Downloader:
         done = self._received() if resumed else 0
         expected = done + int(response.headers.get("Content-Length", 0))
         self._within(expected)
-        with self.part.open("ab" if resumed else "wb") as file, self._bar(expected, done) as step:
+        bar = meter(self.source.file, self.progress, expected or None, done=done, in_bytes=True)
+        with self.part.open("ab" if resumed else "wb") as file, bar as advance:
             for chunk in response.iter_content(_CHUNK):
                 done += len(chunk)
                 self._within(done)
                 file.write(chunk)
-                step(len(chunk))
+                advance(done, expected or None)
         return True
 
     def _within(self, size: int) -> None:
@@ -184,14 +184,3 @@ class _Downloader:
                 f"{self.source.url} sends more than the {self.source.limit} bytes expected of "
                 f"{self.source.file}; nothing was kept: get the set elsewhere"
             )
-
-    @contextmanager
-    def _bar(self, total: int, done: int) -> Iterator[Any]:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-
-        columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
-        console = Console(stderr=True)
-        with Progress(*columns, console=console, disable=not self.progress) as bar:
-            task = bar.add_task(self.source.file, total=total or None, completed=done)
-            yield lambda size: bar.advance(task, size)

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from labelrank import metrics
 from labelrank.errors import InputError
+from labelrank.relevance import Checked
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 
@@ -157,7 +158,7 @@ def learning_curve(
     """
     if not all(0 < share <= 1 for share in shares):
         raise InputError(f"got shares={list(shares)}; give numbers above 0 up to 1")
-    known, Y = tagger.relevance(test_labels), tagger.relevance(labels)
+    known, Y = Checked(tagger.relevance(test_labels)), tagger.relevance(labels)
     order = check_random_state(random_state).permutation(Y.shape[0])
     sizes = sorted({max(round(share * len(order)), 2) for share in shares})
     points = []
@@ -167,9 +168,8 @@ def learning_curve(
         rows = order[:size]
         part = [documents[i] for i in rows] if isinstance(documents, list) else documents[rows]
         learned = clone(tagger).fit(part, Y[rows], label_names=tagger.label_names_)
-        predicted = learned.relevance(learned.predict(test_documents)) > 0
-        scores = learned.decision_function(test_documents)
-        criteria = metrics.evaluate(known, scores, predicted=predicted.astype(np.int8))
+        scores, members = learned.answer(test_documents)
+        criteria = metrics.evaluate(known, scores, predicted=members)
         points.append(LearningPoint(size, criteria))
     return points
 

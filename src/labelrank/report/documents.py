@@ -67,55 +67,45 @@ class Document(NamedTuple):
 
 
 def ranked_labels(
-    scores: Array, members: Array, relevant: Array, label_names: Sequence[str]
+    scores: Array, members: Array, relevant: Array, label_names: Sequence[Any]
 ) -> list[RankedLabel]:
-    """The ranking of one instance, as far as the cut and a few places beyond it."""
-    order = decoding.rank(scores[None, :], members=members[None, :])[0]
-    shown = order[: int(members.sum()) + _BEYOND_THE_CUT]
+    """The ranking of one instance: all labels, the predicted ones first."""
+    order = decoding.rank(scores[None, :], members=members[None, :])[0].tolist()
     return [
         RankedLabel(str(label_names[k]), float(scores[k]), bool(members[k]), bool(relevant[k]))
-        for k in shown
+        for k in order
     ]
 
 
-def missed_labels(
-    scores: Array, members: Array, relevant: Array, label_names: Sequence[str], below: int
-) -> list[tuple[str, int]]:
-    """The relevant labels below so many places, each with its place in the ranking.
-
-    >>> one = np.array([3.0, 2.0, 1.0]), np.array([True, False, False]), np.array([0, 0, 1])
-    >>> missed_labels(*one, ["a", "b", "c"], below=1)
-    [('c', 3)]
-    """
-    order = decoding.rank(scores[None, :], members=members[None, :])[0]
-    places = [place for place in range(below, len(order)) if relevant[order[place]]]
-    return [(str(label_names[order[place]]), place + 1) for place in places]
-
-
 def examples(
-    tagger: Any, documents: Any, Y: Any, scores: Array, members: Any, *, ids: Any, count: int
+    tagger: Any, documents: Any, given: Any, *, ids: Sequence[Any] | None, count: int
 ) -> list[Document]:
-    """Documents spread over the data: the first of each of `count` equal stretches."""
-    rows = np.unique(np.linspace(0, len(scores), count, endpoint=False).astype(int))
+    """Documents spread over the data: the first of each of `count` equal stretches.
+
+    `given` are the `Answers` to the documents.
+    """
+    n = len(given.scores)
+    rows = np.unique(np.linspace(0, n, count, endpoint=False).astype(int)) if count else ()
     terms = tagger.get_feature_names_out() if _explains(tagger) else None
-    found = []
-    for i in rows if count else ():
-        chosen, relevant = (part[[i]].toarray()[0] > 0 for part in (members, Y))
-        places = (scores[i], chosen, relevant, tagger.label_names_)
-        ranked = ranked_labels(*places)
-        is_text = isinstance(documents, list)
-        document = documents[i] if is_text else documents[i : i + 1]
-        found.append(
+    shown = []
+    for i in rows:
+        chosen, relevant = (part[[i]].toarray()[0] > 0 for part in (given.members, given.Y.matrix))
+        ranked = ranked_labels(given.scores[i], chosen, relevant, tagger.label_names_)
+        end = int(chosen.sum()) + _BEYOND_THE_CUT
+        missed = [(one.name, end + k) for k, one in enumerate(ranked[end:], 1) if one.relevant]
+        shown.append(
             Document(
                 name=str(ids[i]) if ids else f"document {i + 1}",
-                text=document if is_text else "",
-                ranked=ranked[:_MOST_SHOWN],
-                reasons=[] if terms is None else _reasons(tagger, document, ranked, terms),
-                left_out=max(len(ranked) - _MOST_SHOWN, 0),
-                missed=missed_labels(*places, below=len(ranked))[:_MOST_SHOWN],
+                text=documents[i] if isinstance(documents, list) else "",
+                ranked=ranked[: min(end, _MOST_SHOWN)],
+                reasons=[]
+                if terms is None
+                else _reasons(tagger, given.X[i : i + 1], ranked, terms),
+                left_out=max(min(end, len(ranked)) - _MOST_SHOWN, 0),
+                missed=missed[:_MOST_SHOWN],
             )
         )
-    return found
+    return shown
 
 
 def _explains(tagger: Any) -> bool:
@@ -124,19 +114,17 @@ def _explains(tagger: Any) -> bool:
     return hasattr(tagger.learner_, "why") and not hashed
 
 
-def _reasons(
-    tagger: Any, document: Any, ranked: Sequence[RankedLabel], terms: Array
-) -> list[Reason]:
+def _reasons(tagger: Any, x: Any, ranked: Sequence[RankedLabel], terms: Array) -> list[Reason]:
     """Reasons for the first labels of the set, or for the first label where it is empty."""
-    explained = [label for label in ranked[:_EXPLAINED] if label.chosen] or ranked[:1]
+    explained = [label.name for label in ranked[:_EXPLAINED] if label.chosen] or [ranked[0].name]
     by_text = {str(name): name for name in tagger.label_names_}
     try:
-        found = [(one.name, tagger.why(document, by_text[one.name])) for one in explained]
+        return [_reason(name, tagger.why(x, by_text[name]), terms) for name in explained]
     except LabelrankError:
         return []
-    return [Reason(name, float(why.margin), _words(why, terms)) for name, why in found]
 
 
-def _words(why: Any, terms: Array) -> list[tuple[str, float]]:
+def _reason(name: str, why: Any, terms: Array) -> Reason:
     pairs = zip(why.features[:_WORDS], why.contributions[:_WORDS], strict=True)
-    return [(str(terms[j]), float(addend)) for j, addend in pairs if addend]
+    words = [(str(terms[j]), float(addend)) for j, addend in pairs if addend]
+    return Reason(name, float(why.margin), words)

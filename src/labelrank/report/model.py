@@ -1,45 +1,52 @@
 """A fitted tagger put to labelled documents: everything its page shows."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from labelrank import metrics
 from labelrank._types import Array
-from labelrank.evaluation.usage import PeakMemory, timed
+from labelrank.evaluation.usage import PeakMemory
 from labelrank.learners.thresholded import ThresholdedRanker
-from labelrank.relevance import cardinality
+from labelrank.relevance import Checked, cardinality
 from labelrank.report.documents import examples as examples_of
 from labelrank.report.results import LearningCurve, Results, gather
+from labelrank.tagger import probabilities
 
 
 class Answers(NamedTuple):
-    """Relevance, scores and predicted sets (0/1, sparse), and what predicting took."""
+    """Features, relevance, scores and sets (0/1, sparse) of documents, and what they took."""
 
-    Y: Any
+    X: Any
+    Y: Checked
     scores: Array
-    predicted: Any
+    members: sp.csr_array
     seconds: float
     peak_mib: float | None
 
     def criteria(self) -> dict[str, float]:
         """All criteria of the sets as predicted."""
-        return metrics.evaluate(self.Y, self.scores, predicted=self.predicted)
+        return metrics.evaluate(self.Y, self.scores, predicted=self.members)
 
     @property
     def is_cut(self) -> bool:
         """Whether the sets are the labels with a score above 0."""
-        return bool(((self.scores > 0) == (self.predicted.toarray() > 0)).all())
+        return bool(((self.scores > 0) == (self.members.toarray() > 0)).all())
 
 
 def answers(tagger: Any, documents: Any, labels: Any) -> Answers:
-    """Put the tagger to the documents."""
+    """Put the tagger to the documents: each is turned into features once, and scored once."""
     with PeakMemory() as peak:
-        lists, seconds = timed(lambda: tagger.predict(documents))
-    predicted = (tagger.relevance(lists) > 0).astype(np.int8)
-    scores = tagger.decision_function(documents)
-    return Answers(tagger.relevance(labels), scores, predicted, seconds, peak.mib)
+        began = time.perf_counter()
+        X = tagger.features(documents)
+        scores, members = tagger.answer(X)
+        seconds = time.perf_counter() - began
+    Y = Checked(tagger.relevance(labels))
+    rows = X.tocsr() if sp.issparse(X) else X
+    return Answers(rows, Y, scores, sp.csr_array(members, dtype=np.int8), seconds, peak.mib)
 
 
 def of_tagger(
@@ -51,7 +58,7 @@ def of_tagger(
     title: str | None = None,
     ids: Sequence[Any] | None = None,
     facts: Mapping[str, str] | None = None,
-    found: Answers | None = None,
+    given: Answers | None = None,
     name: str = "this model",
     criteria: Mapping[str, float] | None = None,
     beside: Mapping[str, Mapping[str, float]] | None = None,
@@ -71,7 +78,7 @@ def of_tagger(
         Name of the data.
     title, ids, facts
         Title of the page, names of the documents, more lines of the summary.
-    found, criteria : Answers, mapping or None
+    given, criteria : Answers, mapping or None
         What `answers` gave for the same documents, and its criteria, if they are there already.
     name, beside : str, mapping
         Name of this model, and criteria of others that stand beside it.
@@ -98,73 +105,59 @@ def of_tagger(
     'BinaryRelevancePerceptron on debtags-sample'
     >>> html = report.page(results)
     """
-    found = found or answers(tagger, documents, labels)
+    given = given or answers(tagger, documents, labels)
     cuts = {
-        f"cut at {cut:g}": metrics.evaluate(found.Y, found.scores, float(cut)) for cut in thresholds
+        f"cut at {cut:g}": metrics.evaluate(given.Y, given.scores, float(cut)) for cut in thresholds
     }
+    settings = " ".join(repr(tagger.learner_).split())
     named = (part for part in (learner_name(tagger), data) if part)
     return gather(
         " on ".join(named) if title is None else title,
-        {**_facts(tagger, found, data), **(facts or {}), "settings": settings(tagger)},
-        found.Y,
-        found.scores,
+        {**_facts(tagger, given, data), **(facts or {}), "settings": settings},
+        given.Y,
+        given.scores,
         label_names=tagger.label_names_,
-        members=found.predicted,
-        threshold=0.0 if found.is_cut else None,
-        probabilities=probabilities(tagger, documents),
+        members=given.members,
+        threshold=0.0 if given.is_cut else None,
+        probabilities=_probabilities(tagger, given.X),
         curves_of=curves_of,
         name=name,
         criteria=criteria,
         beside={**cuts, **(beside or {})},
         learning=learning,
-        documents=examples_of(
-            tagger, documents, found.Y, found.scores, found.predicted, ids=ids, count=examples
-        ),
+        documents=examples_of(tagger, documents, given, ids=ids, count=examples),
     )
 
 
 def learner_name(tagger: Any) -> str:
     """The class of the learner, without what only cuts its ranking."""
-    return type(_inner(tagger.learner_)).__name__
+    learner = tagger.learner_
+    inner = learner.estimator if isinstance(learner, ThresholdedRanker) else learner
+    return type(inner).__name__
 
 
-def settings(tagger: Any) -> str:
-    """The learner with those of its settings that are not the usual ones."""
-    return " ".join(repr(tagger.learner_).split())
-
-
-def probabilities(tagger: Any, documents: Any) -> Array | None:
+def _probabilities(tagger: Any, X: Any) -> Array | None:
     """Probability of relevance (n × K), where the learner has it."""
-    learner = _inner(tagger.learner_, fitted=True)
+    learner = tagger.learner_
+    learner = learner.estimator_ if isinstance(learner, ThresholdedRanker) else learner
     if not hasattr(learner, "predict_proba"):
         return None
-    X = documents if tagger.vectorizer_ is None else tagger.vectorizer_.transform(documents)
-    found = learner.predict_proba(X)
-    if isinstance(found, list):
-        pairs = zip(found, learner.classes_, strict=True)
-        found = np.column_stack([p @ (np.asarray(classes) > 0) for p, classes in pairs])
-    return np.clip(found, 0.0, 1.0)
+    return np.clip(probabilities(learner, X), 0.0, 1.0)
 
 
-def _inner(learner: Any, *, fitted: bool = False) -> Any:
-    if not isinstance(learner, ThresholdedRanker):
-        return learner
-    return learner.estimator_ if fitted else learner.estimator
-
-
-def _facts(tagger: Any, found: Answers, data: str) -> dict[str, str]:
+def _facts(tagger: Any, given: Answers, data: str) -> dict[str, str]:
     told = tagger.summary_
-    peak = "" if found.peak_mib is None else f"{found.peak_mib:,.0f} MiB"
+    peak = "" if given.peak_mib is None else f"{given.peak_mib:,.0f} MiB"
     facts = {
         "learner": learner_name(tagger),
         "trained on": f"{told['n_documents']:,} {_of(told['data'])}".strip(),
-        "tested on": f"{len(found.scores):,} {_of(data)}".strip(),
+        "tested on": f"{len(given.scores):,} {_of(data)}".strip(),
         "labels": f"{told['n_labels']:,}",
-        "labels a document": f"{cardinality(found.Y):.2f}",
+        "labels per document": f"{cardinality(given.Y.matrix):.2f}",
         "features": f"{told['n_features']:,}",
         "representation": told["representation"],
         "time to train": duration(told["seconds"]),
-        "time to predict": duration(found.seconds),
+        "time to predict": duration(given.seconds),
         "memory to predict": peak,
         "trained": told["date"][:10],
     }

@@ -12,7 +12,7 @@ from labelrank import decoding, metrics
 from labelrank._types import Array
 from labelrank.metrics.calibration import Reliability
 from labelrank.metrics.cuts import PrecisionRecall
-from labelrank.relevance import check_relevance
+from labelrank.relevance import Checked, check_relevance
 from labelrank.report.documents import Document
 
 CURVES = 12
@@ -141,10 +141,11 @@ def gather(
     >>> results.labels[0].f1
     1.0
     """
-    relevance, names = check_relevance(Y), [str(name) for name in label_names]
+    relevance, names = Checked(check_relevance(Y)), [str(name) for name in label_names]
     cut = 0.0 if threshold is None else threshold
     if members is None:
         members = decoding.above(scores, cut)
+    reliability = None if probabilities is None else metrics.reliability(relevance, probabilities)
     labels = label_results(relevance, scores, members, names)
     return Results(
         title=title,
@@ -155,15 +156,15 @@ def gather(
         threshold=threshold,
         label_curves=_label_curves(relevance, scores, labels, curves_of),
         confusion=confusion(relevance, members, labels),
-        reliability=None if probabilities is None else metrics.reliability(Y, probabilities),
+        reliability=reliability,
         **more,
     )
 
 
 def label_results(
-    Y: sp.csr_array, scores: Array, members: Any, names: Sequence[str]
+    Y: Checked, scores: Array, members: Any, names: Sequence[str]
 ) -> list[LabelResult]:
-    """One line a label, in column order; unknown (NaN) relevance is left out."""
+    """One line per label, in column order; unknown (NaN) relevance is left out."""
     tables = metrics.contingency_tables(Y, members)
     hits, misses, alarms = tables[:, 0, 0], tables[:, 0, 1], tables[:, 1, 0]
     areas = np.asarray(metrics.auc(Y, scores, average=None))
@@ -178,21 +179,21 @@ def _known(value: float) -> float | None:
 
 
 def _label_curves(
-    Y: sp.csr_array, scores: Array, labels: Sequence[LabelResult], wanted: Sequence[str]
+    Y: Checked, scores: Array, labels: Sequence[LabelResult], wanted: Sequence[str]
 ) -> dict[str, PrecisionRecall]:
     """The curves of the wanted labels, then of the most frequent ones."""
     asked = [k for k, label in enumerate(labels) if label.name in frozenset(wanted)]
     usual = sorted(range(len(labels)), key=lambda k: -labels[k].relevant)
     chosen = list(dict.fromkeys([*asked, *usual]))[: max(CURVES, len(asked))]
-    columns = Y.tocsc()
+    columns = [Checked(sp.csr_array(Y.matrix[:, [k]])) for k in chosen]
     return {
-        labels[k].name: metrics.precision_recall_curve(columns[:, [k]], scores[:, [k]], points=80)
-        for k in chosen
+        labels[k].name: metrics.precision_recall_curve(column, scores[:, [k]], points=80)
+        for k, column in zip(chosen, columns, strict=True)
         if labels[k].relevant
     }
 
 
-def confusion(Y: sp.csr_array, members: Any, labels: Sequence[LabelResult]) -> Confusion | None:
+def confusion(Y: Checked, members: Any, labels: Sequence[LabelResult]) -> Confusion | None:
     """The pairs of missed and wrongly given labels, most frequent first; None without any."""
     found = metrics.label_confusion(Y, members).tocoo()
     if not found.nnz:
