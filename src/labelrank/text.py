@@ -126,19 +126,20 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             self.counter_.build_analyzer()("rye")
         except (InputError, TypeError, AttributeError, re.error) as error:
             raise ValueError(str(error)) from error
-        if self.representation == "hashing":
-            return
-        terms = self.terms_
-        if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
-            raise ValueError("terms that are no list of strings")
-        self.counter_.vocabulary_ = {term: k for k, term in enumerate(terms)}
-        if len(self.counter_.vocabulary_) != len(terms):
-            raise ValueError("a term that occurs twice")
+        terms, idf = self.terms_, self.idf_
+        if (terms is None) != (self.representation == "hashing"):
+            raise ValueError("terms that do not fit the representation")
+        if terms is not None:
+            if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
+                raise ValueError("terms that are no list of strings")
+            self.counter_.vocabulary_ = {term: k for k, term in enumerate(terms)}
+            if len(self.counter_.vocabulary_) != len(terms):
+                raise ValueError("a term that occurs twice")
         if self.representation == "tfidf":
-            idf = self.idf_
             if not isinstance(idf, np.ndarray) or (idf.dtype, idf.shape) != ("f4", (len(terms),)):
                 raise ValueError("document frequencies that do not fit the terms")
-            self.weights_.idf_, self.weights_.n_features_in_ = idf, len(terms)
+            self.weights_.idf_ = idf
+        self.weights_.n_features_in_ = self.n_columns_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")
