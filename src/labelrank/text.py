@@ -136,7 +136,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             if len(self.counter_.vocabulary_) != len(terms):
                 raise ValueError("a term that occurs twice")
         if self.representation == "tfidf":
-            if not isinstance(idf, np.ndarray) or (idf.dtype, idf.shape) != ("f4", (len(terms),)):
+            if not isinstance(idf, np.ndarray) or (idf.dtype, idf.shape) != (
+                "f4",
+                (self.n_columns_,),
+            ):
                 raise ValueError("document frequencies that do not fit the terms")
             self.weights_.idf_ = idf
         self.weights_.n_features_in_ = self.n_columns_
