@@ -5,8 +5,6 @@ seconds since 1970 (UTC). A value that a sparse row leaves out is 0, the first n
 or the empty string.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The header of an ARFF file, and its quoting: names, types, nominal values."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

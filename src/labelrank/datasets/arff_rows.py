@@ -1,7 +1,5 @@
 """The data part of an ARFF file as numbers: nominal values by position, missing ones as NaN."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime

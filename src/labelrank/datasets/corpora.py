@@ -1,7 +1,5 @@
 """Named sets of texts: how each is built from its files."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Extreme classification text: a line `n d k`, then one LIBSVM line an instance, all from 0."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Where the files of a named set are: a data folder, the folder of fetched sets, an archive."""
 
-from __future__ import annotations
-
 import io
 import os
 import tarfile

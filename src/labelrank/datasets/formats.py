@@ -1,7 +1,5 @@
 """The one door to data files: which format a file has, and who reads or writes it."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import os

@@ -1,7 +1,5 @@
 """Records as named columns: JSON lines, CSV, TSV, Parquet and plain text, whole or by batches."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

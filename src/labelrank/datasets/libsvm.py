@@ -4,8 +4,6 @@ A label number is its column. Features count from 1, unless an index 0 occurs or
 `zero_based=True`. `# comment` ends a line; `qid:n` is not for multi-label data and refused.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 The degrees to which labels describe an instance are its grades.
 """
 
-from __future__ import annotations
-
 import io
 import struct
 import zlib

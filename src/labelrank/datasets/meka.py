@@ -4,8 +4,6 @@
 `-split-percentage p` say how many instances are for training.
 """
 
-from __future__ import annotations
-
 import os
 import re
 

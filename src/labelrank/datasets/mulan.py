@@ -1,7 +1,5 @@
 """Mulan data: ARFF, and an XML file that names the labels (nested labels are a hierarchy)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

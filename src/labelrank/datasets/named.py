@@ -1,7 +1,5 @@
 """`load` and `save`: a data set by its name or its path."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import inspect

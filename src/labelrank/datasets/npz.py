@@ -6,8 +6,6 @@ target_classes, name. `X_train...`, `X_test...`, `Y_train...`, `Y_test...` inste
 parts of an official split.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """A data file or standard input, decompressed within limits, as bytes, text or lines."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """`index value` pairs of sparse rows, many rows at once; the line of the first mistake if any."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar

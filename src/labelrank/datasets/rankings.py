@@ -4,8 +4,6 @@ Ranks become grades: rank r of q labels is grade q + 1 - r, so that all labels a
 best has grade q, and equal ranks stay equal. A rank `?` or NaN is an unknown label.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from labelrank.datasets.dataset import Dataset

@@ -1,7 +1,5 @@
 """Label cells of records: what is written in them, as label to grade."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

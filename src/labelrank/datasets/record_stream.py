@@ -1,7 +1,5 @@
 """Records in batches, for learning online from files or pipes larger than memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice

@@ -1,7 +1,5 @@
 """Records out: JSONL, CSV, TSV and Parquet with id, split, text or features, and labels."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

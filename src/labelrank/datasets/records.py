@@ -1,7 +1,5 @@
 """Records with a text and labels, or with features and labels: JSONL, CSV, TSV, Parquet, text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Each entry points to the function that builds the set from its files (`module:fu
 the arguments it needs), so that listing the names reads nothing.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 _MULAN = "Mulan project (tsoumakas/mulan)"

@@ -4,8 +4,6 @@ ModApte: train LEWISSPLIT="TRAIN", test LEWISSPLIT="TEST", both with TOPICS="YES
 ModLewis: the same with TOPICS "YES" or "NO". See the README of the distribution, section VIII.
 """
 
-from __future__ import annotations
-
 import html
 import io
 import os

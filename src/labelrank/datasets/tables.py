@@ -1,7 +1,5 @@
 """Named sets of feature vectors: how each is built from its files."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zipfile

@@ -7,8 +7,6 @@ value is none of them). Missing numbers stay NaN.
 Targets: relevance if each is a number >= 0 or such a pair, else classes by position.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
