@@ -68,6 +68,14 @@ def of_lengths(lengths: Any, indices: Any, data: Any, n_columns: int) -> sp.csr_
     return sp.csr_array(parts, shape=(len(indptr) - 1, n_columns))
 
 
+def short_indices(X: sp.csr_array) -> sp.csr_array:
+    """The same rows with 32-bit indices where these do: liblinear takes no others."""
+    if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) > _INT32_MAX:
+        return X
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return sp.csr_array(parts, shape=X.shape)
+
+
 def check_sparse(matrix: Any) -> None:
     """Raise InputError if a matrix of scipy has pointers or indices that leave its arrays.
 

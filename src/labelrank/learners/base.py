@@ -23,7 +23,7 @@ from labelrank.declared import array, check_parameters, nested, stored, value
 from labelrank.errors import InputError
 from labelrank.relevance import TargetInfo, cardinality
 from labelrank.resources import blocks
-from labelrank.rows import check_sparse
+from labelrank.rows import check_sparse, short_indices
 
 _SCORES_AT_ONCE = 1 << 20
 
@@ -223,7 +223,7 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
             X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=list(self._x_dtypes))
         except ValueError as error:
             raise InputError(_one_sentence(str(error))) from error
-        return sp.csr_array(X) if sp.issparse(X) else X
+        return short_indices(sp.csr_array(X)) if sp.issparse(X) else X
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
