@@ -29,7 +29,6 @@ from labelrank._types import Array
 from labelrank.errors import InputError, ModelFileError
 
 ANSWERS = ("decision_function", "predict", "rank", "answer", "predict_proba")
-_TOLERANCE = {"rtol": 1e-4, "atol": 1e-5}
 
 
 @dataclass
@@ -240,9 +239,9 @@ def every_form_of_X_gives_the_same_answer(case: Case) -> None:
     expected = case.fitted.decision_function(case.X)
     for name, form in forms.items():
         scores = case.made().fit(form, case.Y).decision_function(form)
-        assert np.allclose(scores, expected, **_TOLERANCE), f"X as {name} gives other scores"
+        assert _are_close(scores, expected), f"X as {name} gives other scores"
         scores = case.fitted.decision_function(form)
-        assert np.allclose(scores, expected, **_TOLERANCE), f"X as {name} is scored differently"
+        assert _are_close(scores, expected), f"X as {name} is scored differently"
 
 
 def every_form_of_Y_gives_the_same_answer(case: Case) -> None:
@@ -332,6 +331,10 @@ def _check_equal(a: Any, b: Any, what: str) -> None:
     a, b = (one.toarray() if sp.issparse(one) else one for one in (a, b))
     same = np.array_equal(a, b) if isinstance(a, np.ndarray) else snapshot(a) == snapshot(b)
     assert same, f"{what} differ"
+
+
+def _are_close(a: Array, b: Array) -> bool:
+    return bool(np.allclose(a, b, rtol=1e-4, atol=1e-5))
 
 
 def _check_same_learning(a: Any, b: Any, X: Any) -> None:
