@@ -172,24 +172,23 @@ def test_the_first_mmp_step_treats_ties_as_errors(seed):
     assert learner.n_operations_["train"] == operations
 
 
-@given(seed=st.integers(0, 10_000), make=st.sampled_from([
-    BinaryRelevancePerceptron, MulticlassMultilabelPerceptron]))  # fmt: skip
+PERCEPTRONS = [BinaryRelevancePerceptron, MulticlassMultilabelPerceptron]
+
+
+@given(st.integers(0, 10_000), st.sampled_from(PERCEPTRONS), st.sampled_from(["zeros", "random"]))
 @settings(max_examples=80, deadline=None)
-def test_a_step_takes_from_worse_and_gives_to_better_labels_of_violated_preferences(seed, make):
-    """Of the preferences that the learner declares; grades, ties and unknown labels among them."""
-    X, Y = integers(seed, n=3, unknown=0.2)
-    learner = make(margin=0.0, shuffle=False)
-    W, listed = np.zeros((6, 6)), arcs(Y, learner.preferences)
-    for i, x in enumerate(X):
-        better, worse = (side[listed.instance == i] for side in (listed.better, listed.worse))
-        violated = (W @ x)[better] <= (W @ x)[worse]
-        c = np.zeros(6)
-        np.add.at(c, better[violated], 1.0)
-        np.add.at(c, worse[violated], -1.0)
-        c *= 2.0 if make is BinaryRelevancePerceptron else 1.0 / max(violated.sum(), 1)
-        c[5] = 0.0  # the threshold stays where it is
-        W += np.outer(c, x)
-    np.testing.assert_allclose(learner.fit(X, Y).coef_, W[:5], rtol=1e-5, atol=1e-6)
+def test_a_step_moves_the_labels_of_violated_declared_preferences(seed, make, init):
+    """Grades, ties and unknown labels among them; from zero, all scores are ties."""
+    X, Y = integers(seed, n=1, unknown=0.2)
+    learner = make(margin=0.0, init=init, random_state=0).fit(0 * X, Y)
+    before, listed = learner.coef_, arcs(Y, learner.preferences)
+    scores, c = np.append(before @ X[0], 0.0), np.zeros(6)
+    violated = scores[listed.better] <= scores[listed.worse]
+    np.add.at(c, listed.better[violated], 1.0)
+    np.add.at(c, listed.worse[violated], -1.0)
+    size = 2.0 if make is BinaryRelevancePerceptron else 1.0 / max(violated.sum(), 1)
+    expected = before + np.outer(size * c[:5], X[0])  # the threshold stays where it is
+    np.testing.assert_allclose(learner.partial_fit(X, Y).coef_, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_mmp_passive_aggressive_step_repairs_one_pair_exactly():
