@@ -227,5 +227,5 @@ def test_on_binary_targets_they_are_the_set_criteria():
 
 
 def test_targets_of_other_shapes_are_refused():
-    with pytest.raises(InputError, match="one column a target"):
+    with pytest.raises(InputError, match="one column per target"):
         metrics.exact_match([1, 2], [1, 2])

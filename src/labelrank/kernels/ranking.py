@@ -4,17 +4,18 @@ Problem   a row has relevant labels (by grade), irrelevant ones and unknown ones
           out. From A_j, the number of irrelevant labels not below the j-th best relevant label,
           all criteria follow: the label stands at rank A_j + j, and A_1 + ... + A_m is the
           number of wrongly ordered pairs.
-Given     Y          canonical CSR: indptr int64, indices int32, grades float64 (NaN: unknown)
+Given     Y          `rows.Rows`: the grades float64 of the labels that are not irrelevant (NaN:
+                     unknown), by row
           scores     (n, K) C-contiguous, float32 or float64
           threshold  float64 (n,), the score of the threshold label
           discount   float64 (K,), 1 / log2(1 + rank) for ranks 1..K
           ks         int64, the cut-offs of precision and nDCG
-          ties       WORST or RANDOM, decided by (seed, row, label) alone
+          ties       WORST or RANDOM; at random by (seed, row, label) alone
 Changes   out        float64 (n, 8 + 2 len(ks)): columns as numbered below, then precision at
           each k, then nDCG at each k; rows first..last-1 only
 Returns   -1, or the first row that holds a NaN score (rows behind it are not computed)
-Cost      O(m K) vector comparisons for m <= 32 relevant labels, else O(K log m); O(m^2) more for
-          m graded labels; work space O(K), once a call
+Cost      O(m K) vector comparisons for m <= 512 relevant labels, else O(K log K); O(m^2) more
+          for m graded labels; work space O(K), once per call
 Order     rows are independent: any split of first..last gives the same bits
 See       Fürnkranz & Loza Mencía (losses of a ranking); Xu, Li & Zhou 2013 (PRO loss)
 """
@@ -36,7 +37,7 @@ WORST, RANDOM = range(2)
 ) = range(8)
 N_COLUMNS = 8
 
-_FEW = 32
+_FEW = 512
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_A = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_B = np.uint64(0x94D049BB133111EB)
@@ -50,8 +51,8 @@ def _mix(z):
 
 
 @kernel
-def lot(seed, row, label):
-    """The lot, in [0, 1), that orders a label among its ties; SplitMix64 of its coordinates."""
+def tie_rank(seed, row, label):
+    """A random number in [0, 1) that orders a label among its ties: SplitMix64 of its place."""
     z = _mix(seed + np.uint64(row + 1) * _GOLDEN)
     z = _mix(z + np.uint64(label + 1) * _GOLDEN)
     return np.float64(np.int64(z >> np.uint64(11))) * (1.0 / 9007199254740992.0)
@@ -107,7 +108,7 @@ def _gather(row, labels, grades, i, ties, seed, value, second, gain, unknown):
         else:
             value[m] = row[labels[p]]
             gain[m] = grades[p]
-            second[m] = lot(seed, i, labels[p]) if ties == RANDOM else grades[p]
+            second[m] = tie_rank(seed, i, labels[p]) if ties == RANDOM else grades[p]
             m += 1
     return m, u
 
@@ -136,42 +137,22 @@ def _count_by_comparing(row, value, m, unknown, at_least, above):
 
 
 @kernel
-def _place(value, m, score, strict):
-    """First j whose value is <= score (< score if strict), in falling values."""
-    low = 0
-    high = m
-    while low < high:
-        middle = (low + high) // 2
-        if value[middle] < score or (value[middle] == score and not strict):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+def _count_by_sorting(row, taken, value, at_least, above):
+    """The same for many relevant labels, which find their places among the irrelevant ones."""
+    irrelevant = np.sort(row[~taken])
+    at_least[:] = len(irrelevant) - np.searchsorted(irrelevant, value, "left")
+    above[:] = len(irrelevant) - np.searchsorted(irrelevant, value, "right")
 
 
 @kernel
-def _count_by_searching(row, value, m, taken, at_least, above):
-    """The same for many relevant labels: each irrelevant one finds its place among them."""
-    at_least[: m + 1] = 0
-    above[: m + 1] = 0
-    for k in range(row.shape[0]):
-        if not taken[k]:
-            at_least[_place(value, m, row[k], False)] += 1
-            above[_place(value, m, row[k], True)] += 1
-    for j in range(1, m):
-        at_least[j] += at_least[j - 1]
-        above[j] += above[j - 1]
-
-
-@kernel
-def _count_by_lot(row, value, second, m, taken, i, seed, at_least, above, before):
-    """Irrelevant labels before each relevant one when ties are decided by lot."""
+def _count_at_random(row, value, second, m, taken, i, seed, at_least, above, before):
+    """Irrelevant labels before each relevant one when ties are ordered at random."""
     for j in range(m):
         before[j] = above[j]
         if at_least[j] > above[j]:
             for k in range(row.shape[0]):
                 if not taken[k] and row[k] == value[j]:
-                    before[j] += lot(seed, i, k) < second[j]
+                    before[j] += tie_rank(seed, i, k) < second[j]
 
 
 @kernel
@@ -269,16 +250,13 @@ def _top(gain, ideal, m, before, discount, ks, out):
 
 
 @kernel
-def criteria(
-    indptr, indices, grades, scores, threshold, discount, ks, ties, seed, first, last, out
-):  # fmt: skip
+def criteria(Y, scores, threshold, discount, ks, ties, seed, first, last, out):
     """All criteria of rows first..last-1; see the head of this file."""
-    n_labels = scores.shape[1]
+    indptr, indices, grades, n_labels = Y
     value, unknown = np.empty(n_labels, scores.dtype), np.empty(n_labels, scores.dtype)
     second, gain, ideal = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
-    at_least, above = np.empty(n_labels + 1, np.int64), np.empty(n_labels + 1, np.int64)
-    drawn = np.empty(n_labels, np.int64)
-    taken = np.zeros(n_labels, np.bool_)
+    at_least, above = np.empty(n_labels, np.int64), np.empty(n_labels, np.int64)
+    drawn, taken = np.empty(n_labels, np.int64), np.zeros(n_labels, np.bool_)
     for i in range(first, last):
         row = scores[i]
         if _has_nan(row):
@@ -292,11 +270,11 @@ def criteria(
         if m <= _FEW:
             _count_by_comparing(row, value, m, unknown[:u], at_least, above)
         else:
-            _count_by_searching(row, value, m, taken, at_least, above)
+            _count_by_sorting(row, taken, value[:m], at_least[:m], above[:m])
         before = at_least
         if ties == RANDOM:
             before = drawn
-            _count_by_lot(row, value, second, m, taken, i, seed, at_least, above, before)
+            _count_at_random(row, value, second, m, taken, i, seed, at_least, above, before)
         for p in range(labels.shape[0]):
             taken[labels[p]] = False
         _losses(value, m, q, ties, before, out[i])
@@ -309,9 +287,12 @@ def criteria(
 
 @kernel
 def weighted_wins(better, better_weight, worse, worse_weight):
-    """Weight of the pairs in which `better` is the larger value, plus half that of the ties.
+    """Weigh the pairs of two samples that are rightly ordered.
 
-    Both are given in rising order with their weights; the sums are exact for whole weights.
+    Given     two samples of scores in rising order, with a weight for each score
+    Returns   weight of the pairs in which `better` is the larger, plus half that of the ties;
+              exact for whole weights
+    Cost      one walk along both
     """
     total = 0.0
     below = 0.0
@@ -332,11 +313,15 @@ def weighted_wins(better, better_weight, worse, worse_weight):
 
 
 @kernel
-def weight_not_below(scores, weights, first, last, value):
-    """Weight of the entries of rows first..last-1 that are >= value, and of those > value."""
+def weight_not_below(scores, weights, value):
+    """Weigh the entries of a matrix of scores (a weight for each row) against a value.
+
+    Returns   weight of the entries that are >= value, and of those that are > value
+    Cost      one pass, nothing copied
+    """
     at_least = 0.0
     above = 0.0
-    for i in range(first, last):
+    for i in range(scores.shape[0]):
         row_at_least, row_above = _not_below(scores[i], value)
         at_least += weights[i] * row_at_least
         above += weights[i] * row_above

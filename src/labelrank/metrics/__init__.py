@@ -1,13 +1,15 @@
 """Criteria: one function each, and `evaluate` for all of them at once."""
 
+from labelrank.metrics.at_k import ndcg_at_k, precision_at_k
 from labelrank.metrics.calibration import reliability
-from labelrank.metrics.confusion import label_confusion
-from labelrank.metrics.curves import auc, break_even_point
-from labelrank.metrics.cuts import average_precision_by_label, precision_recall_curve
+from labelrank.metrics.classes import exact_match, hamming_score
+from labelrank.metrics.curves import (
+    auc,
+    average_precision_by_label,
+    break_even_point,
+    precision_recall_curve,
+)
 from labelrank.metrics.evaluate import evaluate, evaluate_ranking, evaluate_sets
-from labelrank.metrics.head import ndcg_at_k, precision_at_k
-from labelrank.metrics.multidim import exact_match, hamming_score
-from labelrank.metrics.pro import pro_loss
 from labelrank.metrics.ranking import (
     average_precision_loss,
     coverage,
@@ -15,11 +17,20 @@ from labelrank.metrics.ranking import (
     is_error,
     margin_loss,
     one_error,
+    pro_loss,
     ranking_loss,
 )
-from labelrank.metrics.ratios import f1, jaccard, precision, recall
 from labelrank.metrics.scorers import get_scorer, scorers
-from labelrank.metrics.sets import contingency_tables, hamming_loss, subset_accuracy
+from labelrank.metrics.sets import (
+    contingency_tables,
+    f1,
+    hamming_loss,
+    jaccard,
+    label_confusion,
+    precision,
+    recall,
+    subset_accuracy,
+)
 
 __all__ = [
     "auc",

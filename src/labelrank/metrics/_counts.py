@@ -3,6 +3,7 @@
 Sparse predictions stay sparse: the work is proportional to the relevant and predicted labels.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +11,9 @@ import scipy.sparse as sp
 
 from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.metrics._inputs import check_same_shape, spans
-from labelrank.relevance import check_relevance
+from labelrank.metrics._inputs import check_same_shape, check_weights, mean_of_known
+from labelrank.relevance import check_relevance, relevant_part, unknown_part
+from labelrank.resources import blocks
 
 _ROWS_AT_ONCE = 1 << 14
 
@@ -38,9 +40,9 @@ class Sets(NamedTuple):
         hits, relevant, unknown, strays = (
             np.diff(part.indptr) for part in (self.hits, self.relevant, self.unknown, self.strays)
         )
-        return Counts(
-            hits, _row_counts(self.predicted) - strays, relevant, self.hits.shape[1] - unknown
-        )
+        chosen = self.predicted
+        given = np.diff(chosen.indptr) if sp.issparse(chosen) else np.count_nonzero(chosen, axis=1)
+        return Counts(hits, given - strays, relevant, self.hits.shape[1] - unknown)
 
     def by_label(self, weights: Array | None) -> Counts:
         total = self.hits.shape[0] if weights is None else weights.sum()
@@ -51,12 +53,39 @@ class Sets(NamedTuple):
         return Counts(hits, predicted - strays, relevant, total - unknown)
 
 
+class Counted(NamedTuple):
+    """All that ratios of counts need: counts by label are weighted; `empty` is the value of 0/0."""
+
+    by_instance: Counts
+    by_label: Counts
+    weights: Array | None
+    empty: float
+
+    @classmethod
+    def of(cls, Y: Any, predicted: Any, sample_weight: Any, zero_division: float) -> "Counted":
+        """Count the sets once, for any number of ratios."""
+        if not (zero_division in (0, 1) or np.isnan(zero_division)):
+            raise InputError(f"got zero_division={zero_division!r}; use 0, 1 or nan")
+        sets = check_sets(Y, predicted)
+        weights = check_weights(sample_weight, sets.relevant.shape[0])
+        return cls(sets.by_instance(), sets.by_label(weights), weights, float(zero_division))
+
+    def averaged(self, ratio: Callable[[Counts], tuple[Array, Array]], average: str) -> float:
+        """The ratio under one average."""
+        if average == "example":
+            return mean_of_known(divide(*ratio(self.by_instance), self.empty), self.weights)
+        if average == "micro":
+            pooled = Counts(*(part.sum() for part in self.by_label))
+            return float(divide(*ratio(pooled), self.empty))
+        return mean_of_known(divide(*ratio(self.by_label), self.empty))
+
+
 def check_sets(Y: Any, predicted: Any) -> Sets:
     """Check a pair of relevance and 0/1 prediction, and intersect them."""
     Y = check_relevance(Y)
     chosen = _check_predicted(predicted)
     check_same_shape(Y, chosen, "predicted")
-    relevant, unknown = _pattern(Y, Y.data > 0), _pattern(Y, np.isnan(Y.data))
+    relevant, unknown = _pattern(relevant_part(Y)), _pattern(unknown_part(Y))
     return Sets(relevant, unknown, _shared(relevant, chosen), _shared(unknown, chosen), chosen)
 
 
@@ -84,7 +113,14 @@ def _shared(pattern: sp.csr_array, chosen: Any) -> sp.csr_array:
     if sp.issparse(chosen):
         return _canonical(pattern.multiply(chosen))
     rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
-    return _pattern(pattern, chosen[rows, pattern.indices])
+    found = pattern.copy()
+    found.data = chosen[rows, pattern.indices].astype(np.int8)
+    return _canonical(found)
+
+
+def _pattern(part: sp.csr_array) -> sp.csr_array:
+    ones = np.ones(part.nnz, np.int8)
+    return sp.csr_array((ones, part.indices, part.indptr), shape=part.shape)
 
 
 def _canonical(matrix: Any) -> sp.csr_array:
@@ -94,26 +130,16 @@ def _canonical(matrix: Any) -> sp.csr_array:
     return csr
 
 
-def _pattern(Y: sp.csr_array, chosen: Array) -> sp.csr_array:
-    parts = (chosen.astype(np.int8), Y.indices, Y.indptr)
-    return _canonical(sp.csr_array(parts, shape=Y.shape, copy=True))
-
-
-def _row_counts(part: Any) -> Array:
-    return np.diff(part.indptr) if sp.issparse(part) else np.count_nonzero(part, axis=1)
-
-
 def _label_sums(part: Any, weights: Array | None) -> Array:
-    if not sp.issparse(part):
-        return np.count_nonzero(part, axis=0) if weights is None else _weighted(part, weights)
-    spread = None if weights is None else np.repeat(weights, np.diff(part.indptr))
-    return np.bincount(part.indices, weights=spread, minlength=part.shape[1])
-
-
-def _weighted(members: Array, weights: Array) -> Array:
-    """Weights of the members of each column, by blocks of rows: a product makes floats."""
-    pieces = spans(len(members), _ROWS_AT_ONCE)
-    return np.sum([weights[a:b] @ members[a:b] for a, b in pieces], axis=0)
+    """How often each label occurs, or the weight of the instances that have it."""
+    if sp.issparse(part):
+        spread = None if weights is None else np.repeat(weights, np.diff(part.indptr))
+        return np.bincount(part.indices, weights=spread, minlength=part.shape[1])
+    if weights is None:
+        return np.count_nonzero(part, axis=0)
+    # By blocks of rows, for a product makes floats of the members.
+    pieces = [weights[rows] @ part[rows] for rows in blocks(len(part), _ROWS_AT_ONCE)]
+    return np.sum(pieces, axis=0)
 
 
 def divide(numerator: Any, denominator: Any, empty: float) -> Array:

@@ -1,15 +1,19 @@
 """The door of every criterion: what Y, scores, predicted sets and weights may be."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
-import joblib
 import numpy as np
 import scipy.sparse as sp
 
 from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.relevance import check_relevance
+from labelrank.resources import run_jobs
+
+T = TypeVar("T")
+S = TypeVar("S")
 
 # Fewer entries than this are done before a second thread would have started.
 _WORTH_THREADS = 1 << 19
@@ -57,7 +61,9 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
         return None
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n,):
-        raise InputError(f"got sample_weight of shape {weights.shape}; give one weight a row: {n}")
+        raise InputError(
+            f"got sample_weight of shape {weights.shape}; give one weight per row: {n}"
+        )
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
         raise InputError(
             "got sample_weight that is negative, not finite or all zero; "
@@ -70,19 +76,22 @@ def mean(values: Array, weights: Array | None) -> float:
     return float(np.average(values, weights=weights))
 
 
+def mean_of_known(values: Array, weights: Array | None = None) -> float:
+    """The mean of the values that are not NaN; NaN if there are none, or none with a weight."""
+    known = ~np.isnan(values)
+    chosen = None if weights is None else weights[known]
+    if not known.any() or (chosen is not None and chosen.sum() == 0):
+        return float("nan")
+    return mean(values[known], chosen)
+
+
 def answer(values: Array, sample_weight: Any, per_instance: bool) -> float | Array:
     """The values themselves, or their weighted mean."""
     weights = check_weights(sample_weight, len(values))
     return values if per_instance else mean(values, weights)
 
 
-def in_threads(work: Callable[..., Any], pieces: Iterable[tuple[Any, ...]], size: int) -> list[Any]:
-    """`work(*piece)` for every piece, in order; over threads if `size` entries are worth it."""
+def in_threads(work: Callable[[S], T], pieces: Iterable[S], size: int) -> list[T]:
+    """`work(piece)` for every piece, in order; over threads if `size` entries are worth it."""
     n_jobs = -1 if size >= _WORTH_THREADS else 1
-    run = joblib.Parallel(n_jobs=n_jobs, require="sharedmem")
-    return list(run(joblib.delayed(work)(*piece) for piece in pieces))
-
-
-def spans(n: int, length: int) -> list[tuple[int, int]]:
-    """0..n cut into pieces of a fixed length, whatever the number of threads."""
-    return [(first, min(first + length, n)) for first in range(0, n, length)]
+    return run_jobs((partial(work, piece) for piece in pieces), n_jobs)

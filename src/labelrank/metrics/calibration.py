@@ -6,8 +6,8 @@ import numpy as np
 
 from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.metrics._inputs import spans
-from labelrank.metrics.curves import Problem, _coordinates, check_problem
+from labelrank.metrics.curves import Problem
+from labelrank.resources import blocks
 
 _ROWS_AT_ONCE = 1 << 12
 
@@ -47,13 +47,13 @@ def reliability(Y: Any, probabilities: Any, *, bins: int = 10) -> Reliability:
     >>> found.observed.tolist(), round(found.expected_calibration_error, 2)
     ([0.0, 1.0, 1.0], 0.15)
     """
-    problem = check_problem(Y, probabilities, None)
+    problem = Problem.of(Y, probabilities)
     if bins < 1 or not ((problem.scores >= 0) & (problem.scores <= 1)).all():
         raise InputError("got numbers outside 0 to 1, or no bin; give probabilities, bins >= 1")
-    unknown = _coordinates(problem, np.isnan(problem.Y.data))[0]
-    relevant = _coordinates(problem, problem.Y.data > 0)[0]
-    totals = _all_sums(problem, bins) - _sums(unknown, bins)
-    hits = _sums(relevant, bins)
+    parts = blocks(len(problem.scores), _ROWS_AT_ONCE)
+    whole = np.sum([_sums(problem.scores[rows].ravel(), bins) for rows in parts], axis=0)
+    totals = whole - _sums(problem.entries(np.isnan(problem.Y.data))[0], bins)
+    hits = _sums(problem.entries(problem.Y.data > 0)[0], bins)
     count, filled = totals[0].sum(), totals[0] > 0
     if not count:
         raise InputError("got no known entry; give relevance that is not all NaN")
@@ -64,11 +64,6 @@ def reliability(Y: Any, probabilities: Any, *, bins: int = 10) -> Reliability:
         mass / number, hits[0, filled] / number, number.astype(np.int64),
         float(gaps.sum() / count), float(brier),
     )  # fmt: skip
-
-
-def _all_sums(problem: Problem, bins: int) -> Array:
-    parts = spans(len(problem.scores), _ROWS_AT_ONCE)
-    return np.sum([_sums(problem.scores[a:b].ravel(), bins) for a, b in parts], axis=0)
 
 
 def _sums(probabilities: Array, bins: int) -> Array:

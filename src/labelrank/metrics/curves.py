@@ -1,6 +1,6 @@
-"""Criteria of the instances ranked for a label: area under the ROC curve, break-even point.
+"""Criteria of the instances ranked for a label: areas under curves, break-even point, cuts.
 
-Work goes label by label over threads; beside the scores only one column a thread is held.
+Work goes label by label over threads; beside the scores only one column per thread is held.
 Unknown labels (NaN in Y) are left out. Tied scores count by halves (the mean over their orders).
 """
 
@@ -17,11 +17,12 @@ from labelrank.metrics._inputs import (
     check_pair,
     check_weights,
     in_threads,
+    mean_of_known,
     refuse_nan,
-    spans,
 )
+from labelrank.resources import blocks
 
-_ROWS_AT_ONCE = 1 << 15
+_ROWS_AT_ONCE = 1 << 14
 
 
 class Sample(NamedTuple):
@@ -29,6 +30,10 @@ class Sample(NamedTuple):
 
     scores: Array
     weights: Array
+
+    @property
+    def weight(self) -> float:
+        return float(self.weights.sum())
 
 
 class Problem(NamedTuple):
@@ -39,47 +44,75 @@ class Problem(NamedTuple):
     weights: Array
     even: bool
 
+    @classmethod
+    def of(cls, Y: Any, scores: Any, sample_weight: Any = None) -> "Problem":
+        Y, scores = check_pair(Y, scores)
+        for rows in blocks(len(scores), _ROWS_AT_ONCE):
+            bad = np.isnan(scores[rows]).any(axis=1)
+            if bad.any():
+                refuse_nan(rows.start + int(bad.argmax()))
+        weights = check_weights(sample_weight, len(scores))
+        even = weights is None
+        return cls(Y.tocsc(), scores, np.ones(len(scores)) if even else weights, even)
 
-def check_problem(Y: Any, scores: Any, sample_weight: Any) -> Problem:
-    Y, scores = check_pair(Y, scores)
-    for first, last in spans(len(scores), _ROWS_AT_ONCE):
-        bad = np.isnan(scores[first:last]).any(axis=1)
-        if bad.any():
-            refuse_nan(first + int(bad.argmax()))
-    weights = check_weights(sample_weight, len(scores))
-    ones = np.ones(len(scores))
-    return Problem(Y.tocsc(), scores, ones if weights is None else weights, weights is None)
+    def sample(self, scores: Array, weights: Array) -> Sample:
+        """Some of the scores in rising order; equal weights need not be moved."""
+        if self.even:
+            return Sample(np.sort(scores), weights)
+        order = np.argsort(scores, kind="stable")
+        return Sample(scores[order], weights[order])
+
+    def column(self, k: int) -> tuple[Sample, Sample]:
+        """The relevant and the irrelevant instances of label k."""
+        span = slice(self.Y.indptr[k], self.Y.indptr[k + 1])
+        stored = self.Y.indices[span]
+        irrelevant = np.ones(len(self.scores), dtype=bool)
+        irrelevant[stored] = False
+        column, relevant = self.scores[:, k], stored[self.Y.data[span] > 0]
+        return (
+            self.sample(column[relevant], self.weights[relevant]),
+            self.sample(column[irrelevant], self.weights[irrelevant]),
+        )
+
+    def entries(self, chosen: Array) -> tuple[Array, Array]:
+        """Scores and weights of the stored entries of Y picked by `chosen`, over all labels."""
+        columns = np.repeat(np.arange(self.Y.shape[1]), np.diff(self.Y.indptr))[chosen]
+        rows = self.Y.indices[chosen]
+        return self.scores[rows, columns], self.weights[rows]
+
+    def relevant(self) -> Sample:
+        return self.sample(*self.entries(self.Y.data > 0))
+
+    def unknown(self) -> Sample:
+        return self.sample(*self.entries(np.isnan(self.Y.data)))
 
 
-def _sorted(scores: Array, weights: Array, even: bool) -> Sample:
-    if even:
-        return Sample(np.sort(scores), weights)
-    order = np.argsort(scores, kind="stable")
-    return Sample(scores[order], weights[order])
+class ByLabel(NamedTuple):
+    """Area and break-even point of each label, and the area of all entries pooled (or NaN)."""
+
+    areas: Array
+    break_even_points: Array
+    micro_area: float
 
 
-def _column(problem: Problem, k: int) -> tuple[Sample, Sample]:
-    """The relevant and the irrelevant instances of label k."""
-    span = slice(problem.Y.indptr[k], problem.Y.indptr[k + 1])
-    rows, grades = problem.Y.indices[span], problem.Y.data[span]
-    irrelevant = np.ones(len(problem.scores), dtype=bool)
-    irrelevant[rows] = False
-    column, relevant = problem.scores[:, k], rows[grades > 0]
-    return (
-        _sorted(column[relevant], problem.weights[relevant], problem.even),
-        _sorted(column[irrelevant], problem.weights[irrelevant], problem.even),
-    )
+def by_label(problem: Problem, *, pooled: bool) -> ByLabel:
+    """Sort each label's column once, and read both criteria off it."""
+    everything = problem.relevant() if pooled else Sample(problem.scores[0, :0], np.ones(0))
+
+    def of_label(k: int) -> tuple[float, float, float, float]:
+        relevant, irrelevant = problem.column(k)
+        weight = irrelevant.weight
+        area = _ratio(weighted_wins(*relevant, *irrelevant), relevant.weight * weight)
+        wins = weighted_wins(*everything, *irrelevant)
+        return area, _break_even(relevant, _counter(relevant, irrelevant)), wins, weight
+
+    rows = np.array(in_threads(of_label, range(problem.Y.shape[1]), problem.scores.size))
+    micro = _ratio(rows[:, 2].sum(), everything.weight * rows[:, 3].sum())
+    return ByLabel(rows[:, 0], rows[:, 1], micro)
 
 
-def _coordinates(problem: Problem, chosen: Array) -> tuple[Array, Array]:
-    """Scores and weights of the stored entries of Y picked by `chosen`, over all labels."""
-    columns = np.repeat(np.arange(problem.Y.shape[1]), np.diff(problem.Y.indptr))[chosen]
-    rows = problem.Y.indices[chosen]
-    return problem.scores[rows, columns], problem.weights[rows]
-
-
-def _all_relevant(problem: Problem) -> Sample:
-    return _sorted(*_coordinates(problem, problem.Y.data > 0), problem.even)
+def _ratio(numerator: float, denominator: float) -> float:
+    return float(numerator / denominator) if denominator > 0 else float("nan")
 
 
 def auc(
@@ -118,10 +151,15 @@ def auc(
     array([0.5, nan])
     """
     _check_average(average)
-    found = by_label(check_problem(Y, scores, sample_weight), pooled=average == "micro")
+    found = by_label(Problem.of(Y, scores, sample_weight), pooled=average == "micro")
     if average == "micro":
         return found.micro_area
     return found.areas if average is None else mean_of_known(found.areas)
+
+
+def labels_without_auc(Y: Any, scores: Any, *, sample_weight: Any = None) -> float:
+    """The number of labels that the macro average of `auc` leaves out."""
+    return float(np.isnan(auc(Y, scores, None, sample_weight=sample_weight)).sum())
 
 
 def _check_average(average: str | None) -> None:
@@ -129,48 +167,10 @@ def _check_average(average: str | None) -> None:
         raise InputError(f"got average={average!r}; use 'micro', 'macro' or None")
 
 
-class ByLabel(NamedTuple):
-    """Area and break-even point of each label, and the area of all entries pooled (or NaN)."""
-
-    areas: Array
-    break_even_points: Array
-    micro_area: float
-
-
-def by_label(problem: Problem, *, pooled: bool) -> ByLabel:
-    """Sort each label's column once, and read both criteria off it."""
-    everything = _all_relevant(problem) if pooled else Sample(problem.scores[0, :0], np.ones(0))
-
-    def of_label(k: int) -> tuple[float, float, float, float]:
-        relevant, irrelevant = _column(problem, k)
-        weight = _weight(irrelevant)
-        area = _ratio(weighted_wins(*relevant, *irrelevant), _weight(relevant) * weight)
-        wins = weighted_wins(*everything, *irrelevant)
-        return area, _break_even(relevant, _counter(relevant, irrelevant)), wins, weight
-
-    labels = [(k,) for k in range(problem.Y.shape[1])]
-    found = np.array(in_threads(of_label, labels, problem.scores.size))
-    micro = _ratio(found[:, 2].sum(), _weight(everything) * found[:, 3].sum())
-    return ByLabel(found[:, 0], found[:, 1], micro)
-
-
-def _weight(sample: Sample) -> float:
-    return float(sample.weights.sum())
-
-
-def _ratio(numerator: float, denominator: float) -> float:
-    return float(numerator / denominator) if denominator > 0 else float("nan")
-
-
-def mean_of_known(values: Array) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
-
-
 def break_even_point(
     Y: Any, scores: Any, average: str | None = "micro", *, sample_weight: Any = None
 ) -> float | Array:
-    r"""The value at which precision and recall are equal (paper 003; larger is better).
+    r"""The value at which precision and recall are equal (larger is better).
 
     .. math::
 
@@ -183,12 +183,9 @@ def break_even_point(
 
     Parameters
     ----------
-    Y : array or sparse matrix (n, K)
-        Relevance: 0 irrelevant, larger relevant, NaN unknown (left out).
-    scores : array (n, K)
+    Y, scores, sample_weight : see `auc`
     average : {"micro", "macro", None}
         One ranking of all entries; mean over labels; or the array (K,) of the labels.
-    sample_weight : array (n,) or None
 
     Returns
     -------
@@ -201,7 +198,7 @@ def break_even_point(
     0.5
     """
     _check_average(average)
-    problem = check_problem(Y, scores, sample_weight)
+    problem = Problem.of(Y, scores, sample_weight)
     if average == "micro":
         return micro_break_even(problem)
     points = by_label(problem, pooled=False).break_even_points
@@ -224,23 +221,22 @@ def _counter(*samples: Sample) -> Callable[[Any], tuple[float, float]]:
 
 def micro_break_even(problem: Problem) -> float:
     """The cut is sought by counting, so that the n × K entries are never copied or sorted."""
-    unknown = _counter(_sorted(*_coordinates(problem, np.isnan(problem.Y.data)), False))
-    scores, weights, _ = problem[1:]
+    scores, weights, unknown = problem.scores, problem.weights, _counter(problem.unknown())
 
     def not_below(value: Any) -> tuple[float, float]:
-        def count(first: int, last: int) -> tuple[float, float]:
-            return weight_not_below(scores, weights, first, last, value)
+        def count(rows: slice) -> tuple[float, float]:
+            return weight_not_below(scores[rows], weights[rows], value)
 
-        parts = in_threads(count, spans(len(scores), _ROWS_AT_ONCE), scores.size)
+        parts = in_threads(count, blocks(len(scores), _ROWS_AT_ONCE), scores.size)
         at_least, above = np.array(parts).sum(axis=0) - unknown(value)
         return at_least, above
 
-    return _break_even(_all_relevant(problem), not_below)
+    return _break_even(problem.relevant(), not_below)
 
 
 def _break_even(relevant: Sample, not_below: Callable[[Any], tuple[float, float]]) -> float:
     """Find the last relevant score that is within the cut, by bisection."""
-    wanted = _weight(relevant)
+    wanted = relevant.weight
     if wanted == 0.0:
         return float("nan")
     values = np.unique(relevant.scores[relevant.weights > 0])
@@ -252,3 +248,96 @@ def _break_even(relevant: Sample, not_below: Callable[[Any], tuple[float, float]
     hits_at_least, hits_above = _counter(relevant)(values[low])
     share = min(1.0, max(0.0, (wanted - above) / (at_least - above)))
     return float((hits_above + share * (hits_at_least - hits_above)) / wanted)
+
+
+def average_precision_by_label(Y: Any, scores: Any) -> Array:
+    r"""Mean precision at the scores of the relevant instances, for each label (larger is better).
+
+    .. math::
+
+        \frac1{n_+} \sum_{i: \text{relevant}}
+            \frac{|\{j \text{ relevant}: s_j \ge s_i\}|}{|\{j: s_j \ge s_i\}|}
+
+    This is the area under the label's precision-recall curve, by steps.
+
+    Parameters
+    ----------
+    Y, scores : see `auc`
+
+    Returns
+    -------
+    array (K,), NaN for a label with no relevant instance
+
+    Examples
+    --------
+    >>> from labelrank.metrics import average_precision_by_label
+    >>> average_precision_by_label([[1, 0], [0, 0], [1, 0]], [[3, 1], [2, 1], [1, 1]])
+    array([0.83333333,        nan])
+    """
+    problem = Problem.of(Y, scores)
+
+    def of_label(k: int) -> float:
+        relevant, irrelevant = (sample.scores for sample in problem.column(k))
+        hits = len(relevant) - np.searchsorted(relevant, relevant)
+        alarms = len(irrelevant) - np.searchsorted(irrelevant, relevant)
+        return float(np.mean(hits / (hits + alarms))) if len(relevant) else float("nan")
+
+    return np.array(in_threads(of_label, range(problem.Y.shape[1]), problem.scores.size))
+
+
+class PrecisionRecall(NamedTuple):
+    """Criteria of all entries with a score of at least each threshold; thresholds rise."""
+
+    thresholds: Array
+    precision: Array
+    recall: Array
+    f1: Array
+
+
+def precision_recall_curve(Y: Any, scores: Any, *, points: int = 200) -> PrecisionRecall:
+    """Precision, recall and F1 of all entries together, over the threshold.
+
+    The thresholds are scores of relevant entries, evenly spread over them from the lowest to the
+    highest; the values there are exact. Entries are counted, not sorted, a few rows at a time.
+
+    Parameters
+    ----------
+    Y, scores : see `auc`
+        Give one column for the curve of one label.
+    points : int
+        The largest number of thresholds.
+
+    Returns
+    -------
+    PrecisionRecall
+        Arrays ``thresholds, precision, recall, f1``, empty if nothing is relevant.
+
+    Examples
+    --------
+    >>> from labelrank.metrics import precision_recall_curve
+    >>> curve = precision_recall_curve([[1, 0], [0, 1]], [[0.9, 0.5], [0.1, 0.4]])
+    >>> curve.thresholds.tolist(), curve.recall.tolist()
+    ([0.4, 0.9], [1.0, 0.5])
+    """
+    if points < 2:
+        raise InputError(f"got points={points}; give at least 2")
+    problem = Problem.of(Y, scores)
+    relevant = problem.relevant().scores
+    total = len(relevant)
+    if not total:
+        return PrecisionRecall(*np.empty((4, 0)))
+    cuts = np.unique(relevant[np.linspace(0, total - 1, points).round().astype(np.int64)])
+    hits = total - np.searchsorted(relevant, cuts)
+
+    def passed(rows: slice) -> Array:
+        return _passed(problem.scores[rows].ravel(), cuts)
+
+    passes = in_threads(passed, blocks(len(problem.scores), _ROWS_AT_ONCE), problem.scores.size)
+    given = np.sum(passes, axis=0) - _passed(problem.unknown().scores, cuts)
+    return PrecisionRecall(cuts, hits / given, hits / total, 2 * hits / (given + total))
+
+
+def _passed(scores: Array, cuts: Array) -> Array:
+    """How many scores are at least each of the rising cuts."""
+    reached = np.bincount(np.searchsorted(cuts, scores, "right"), minlength=len(cuts) + 1)
+    return np.cumsum(reached[::-1])[::-1][1:]

@@ -1,28 +1,18 @@
 """All criteria of an answer at once, each group in one pass over the data."""
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from labelrank._types import Array
 from labelrank.kernels import ranking as kernels
-from labelrank.metrics import curves, sets
-from labelrank.metrics._counts import Counts, check_sets
-from labelrank.metrics._inputs import check_weights, mean
-from labelrank.metrics._row_criteria import row_criteria
-from labelrank.metrics.ratios import averaged_ratio, check_zero_division
+from labelrank.metrics import curves, ranking, sets
+from labelrank.metrics._counts import Counted
+from labelrank.metrics._inputs import check_weights, mean, mean_of_known
 
-_RANKING = {
-    "is_error": kernels.IS_ERROR,
-    "error_set_size": kernels.ERROR_SET_SIZE,
-    "margin_loss": kernels.MARGIN_LOSS,
-    "average_precision_loss": kernels.AVERAGE_PRECISION_LOSS,
-    "ranking_loss": kernels.RANKING_LOSS,
-    "one_error": kernels.ONE_ERROR,
-    "coverage_error": kernels.COVERAGE,
-    "pro_loss": kernels.PRO_LOSS,
-}
+_LOSSES = (ranking.is_error, ranking.error_set_size, ranking.margin_loss,
+           ranking.average_precision_loss, ranking.ranking_loss, ranking.one_error)  # fmt: skip
 
 
 def evaluate(
@@ -66,23 +56,27 @@ def evaluate(
     Examples
     --------
     >>> from labelrank.metrics import evaluate
-    >>> found = evaluate([[1, 0, 0], [0, 1, 1]], [[2, -1, 1], [-1, 3, 1]])
-    >>> found["ranking_loss"], found["subset_accuracy"], found["micro_auc"]
+    >>> values = evaluate([[1, 0, 0], [0, 1, 1]], [[2, -1, 1], [-1, 3, 1]])
+    >>> values["ranking_loss"], values["subset_accuracy"], values["micro_auc"]
     (0.0, 0.5, 0.9444444444444444)
     """
-    found = evaluate_ranking(
+    values = evaluate_ranking(
         Y, scores, threshold, ties=ties, random_state=random_state,
         sample_weight=sample_weight, k=k,
     )  # fmt: skip
     if predicted is None:
-        predicted = np.asarray(scores) > _as_column(threshold)
-    found |= evaluate_sets(Y, predicted, sample_weight=sample_weight, zero_division=zero_division)
-    return found | _curves(curves.check_problem(Y, scores, sample_weight))
-
-
-def _as_column(threshold: Any) -> Array:
-    values = np.asarray(threshold)
-    return values.reshape(-1, 1) if values.ndim else values
+        cut = np.asarray(threshold)
+        predicted = np.asarray(scores) > (cut.reshape(-1, 1) if cut.ndim else cut)
+    values |= evaluate_sets(Y, predicted, sample_weight=sample_weight, zero_division=zero_division)
+    problem = curves.Problem.of(Y, scores, sample_weight)
+    labels = curves.by_label(problem, pooled=True)
+    return values | {
+        "micro_auc": labels.micro_area,
+        "macro_auc": mean_of_known(labels.areas),
+        "macro_auc_left_out": float(np.isnan(labels.areas).sum()),
+        "micro_break_even_point": curves.micro_break_even(problem),
+        "macro_break_even_point": mean_of_known(labels.break_even_points),
+    }
 
 
 def evaluate_ranking(
@@ -106,18 +100,18 @@ def evaluate_ranking(
     >>> evaluate_ranking([[1, 0, 0]], [[2, 3, 1]], k=[1])["coverage"]
     1.0
     """
-    values = row_criteria(
+    table = ranking.row_criteria(
         Y, scores, threshold=threshold, ties=ties, random_state=random_state, ks=k
     )
-    weights = check_weights(sample_weight, len(values))
-    names = _RANKING | {
-        f"{name}_at_{cut}": kernels.N_COLUMNS + part * len(k) + c
-        for part, name in enumerate(("precision", "ndcg"))
-        for c, cut in enumerate(k)
-    }
-    found = {name: mean(values[:, column], weights) for name, column in names.items()}
-    found["coverage"] = mean(np.maximum(values[:, kernels.COVERAGE] - 1.0, 0.0), weights)
-    return found
+    columns = {loss.__name__: inspect.unwrap(loss)(table) for loss in _LOSSES}
+    columns["coverage_error"] = table[:, kernels.COVERAGE]
+    columns["pro_loss"] = table[:, kernels.PRO_LOSS]
+    for c, cut in enumerate((*k, *k), kernels.N_COLUMNS):
+        name = "precision" if c < kernels.N_COLUMNS + len(k) else "ndcg"
+        columns[f"{name}_at_{cut}"] = table[:, c]
+    columns["coverage"] = np.maximum(table[:, kernels.COVERAGE] - 1.0, 0.0)
+    weights = check_weights(sample_weight, len(table))
+    return {name: mean(column, weights) for name, column in columns.items()}
 
 
 def evaluate_sets(
@@ -131,36 +125,17 @@ def evaluate_sets(
     Examples
     --------
     >>> from labelrank.metrics import evaluate_sets
-    >>> found = evaluate_sets([[1, 0, 0], [0, 1, 1]], [[1, 0, 0], [0, 1, 0]])
-    >>> found["hamming_loss"], found["micro_f1"]
+    >>> values = evaluate_sets([[1, 0, 0], [0, 1, 1]], [[1, 0, 0], [0, 1, 0]])
+    >>> values["hamming_loss"], values["micro_f1"]
     (0.16666666666666666, 0.8)
     """
-    pair = check_sets(Y, predicted)
-    weights = check_weights(sample_weight, pair.relevant.shape[0])
-    by_instance, by_label = pair.by_instance(), pair.by_label(weights)
-    found = {
-        "hamming_loss": mean(sets.hamming_values(by_instance), weights),
-        "subset_accuracy": mean(sets.subset_values(by_instance), weights),
+    counted = Counted.of(Y, predicted, sample_weight, zero_division)
+    values = {
+        criterion.__name__: mean(inspect.unwrap(criterion)(counted.by_instance), counted.weights)
+        for criterion in (sets.hamming_loss, sets.subset_accuracy)
     }
-    return found | _ratios(by_instance, by_label, weights, check_zero_division(zero_division))
-
-
-def _ratios(
-    by_instance: Counts, by_label: Counts, weights: Array | None, empty: float
-) -> dict[str, float]:
-    return {
-        f"{average}_{name}": averaged_ratio(name, average, by_instance, by_label, weights, empty)
-        for name in ("precision", "recall", "f1", "jaccard")
-        for average in ("example", "micro", "macro")
-    }
-
-
-def _curves(problem: curves.Problem) -> dict[str, float]:
-    found = curves.by_label(problem, pooled=True)
-    return {
-        "micro_auc": found.micro_area,
-        "macro_auc": curves.mean_of_known(found.areas),
-        "macro_auc_left_out": float(np.isnan(found.areas).sum()),
-        "micro_break_even_point": curves.micro_break_even(problem),
-        "macro_break_even_point": curves.mean_of_known(found.break_even_points),
-    }
+    for ratio in (sets.precision, sets.recall, sets.f1, sets.jaccard):
+        for average in ("example", "micro", "macro"):
+            value = counted.averaged(inspect.unwrap(ratio), average)
+            values[f"{average}_{ratio.__name__}"] = value
+    return values

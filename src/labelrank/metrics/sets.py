@@ -4,17 +4,207 @@ Any positive grade is relevant. Unknown labels (NaN in Y) count as neither right
 whatever was predicted for them.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from labelrank._types import Array
-from labelrank.metrics._counts import Counts, check_sets, divide
+from labelrank.errors import InputError
+from labelrank.metrics._counts import Counted, Counts, check_sets, divide
+from labelrank.metrics._family import member_of
 from labelrank.metrics._inputs import answer, check_weights
 
 
+def of_sets(
+    values_of: Callable[[Counts], Array],
+    Y: Any,
+    predicted: Any,
+    *,
+    sample_weight: Any = None,
+    per_instance: bool = False,
+) -> float | Array:
+    """The family of the criteria that compare two sets, from the counts of each instance.
+
+    Parameters
+    ----------
+    Y : array or sparse matrix (n, K)
+        Relevance: 0 irrelevant, larger relevant, NaN unknown (left out).
+    predicted : 0/1 array or sparse matrix (n, K)
+    sample_weight : array (n,) or None
+        Weights of the instances in the mean.
+    per_instance : bool
+        Return the n values instead of their mean.
+
+    Returns
+    -------
+    float, or array (n,)
+    """
+    return answer(values_of(check_sets(Y, predicted).by_instance()), sample_weight, per_instance)
+
+
+@member_of(of_sets)
+def hamming_loss(counts: Counts) -> Array:
+    r"""Share of the labels that are wrongly in or out of the set (smaller is better).
+
+    .. math::
+
+        \frac{|R \mathbin{\triangle} P|}{K}
+
+    K counts the known labels of the instance; 0 for an instance without any.
+
+    Examples
+    --------
+    >>> from labelrank.metrics import hamming_loss
+    >>> hamming_loss([[1, 0, 1, 0]], [[1, 1, 0, 0]])
+    0.5
+    """
+    return divide(counts.relevant + counts.predicted - 2 * counts.hits, counts.known, 0.0)
+
+
+@member_of(of_sets)
+def subset_accuracy(counts: Counts) -> Array:
+    r"""1 if the predicted set is exactly the relevant one, else 0 (larger is better).
+
+    .. math::
+
+        [R = P]
+
+    1 for an instance with neither relevant nor predicted labels.
+
+    Examples
+    --------
+    >>> from labelrank.metrics import subset_accuracy
+    >>> subset_accuracy([[1, 0], [1, 1]], [[1, 0], [1, 0]])
+    0.5
+    """
+    return ((counts.hits == counts.relevant) & (counts.hits == counts.predicted)).astype(float)
+
+
+def of_ratios(
+    ratio: Callable[[Counts], tuple[Array, Array]],
+    Y: Any,
+    predicted: Any,
+    average: str | None = "example",
+    *,
+    zero_division: float = 0.0,
+    sample_weight: Any = None,
+    per_instance: bool = False,
+) -> float | Array:
+    """The family of the ratios of counts, under each average.
+
+    Parameters
+    ----------
+    Y : array or sparse matrix (n, K)
+        Relevance: 0 irrelevant, larger relevant, NaN unknown (left out).
+    predicted : 0/1 array or sparse matrix (n, K)
+    average : {"example", "micro", "macro", None}
+        Mean over instances; one ratio of the counts of all labels; mean over labels; or the
+        array (K,) of the values of the labels.
+    zero_division : {0, 1, nan}
+        Value of 0/0, without a warning; nan leaves the instance or label out of the mean.
+    sample_weight : array (n,) or None
+        Weights of the instances.
+    per_instance : bool
+        Return the n values instead of their mean (``average="example"`` only).
+
+    Returns
+    -------
+    float, or array
+    """
+    if average not in ("example", "micro", "macro", None):
+        raise InputError(f"got average={average!r}; use 'example', 'micro', 'macro' or None")
+    if per_instance and average != "example":
+        raise InputError(f"got per_instance with average={average!r}; it needs average='example'")
+    counted = Counted.of(Y, predicted, sample_weight, zero_division)
+    if per_instance or average is None:
+        counts = counted.by_instance if per_instance else counted.by_label
+        return divide(*ratio(counts), counted.empty)
+    return counted.averaged(ratio, average)
+
+
+@member_of(of_ratios)
+def precision(counts: Counts) -> tuple[Array, Array]:
+    r"""Share of the predicted labels that are relevant (larger is better).
+
+    .. math::
+
+        \frac{|R \cap P|}{|P|}
+
+    It is 0/0 (see `zero_division`) for an instance, or label, for which nothing is predicted.
+
+    Examples
+    --------
+    >>> from labelrank.metrics import precision
+    >>> precision([[1, 0], [1, 0]], [[1, 1], [1, 0]])
+    0.75
+    >>> round(precision([[1, 0], [1, 0]], [[1, 1], [1, 0]], average="micro"), 3)
+    0.667
+    """
+    return counts.hits, counts.predicted
+
+
+@member_of(of_ratios)
+def recall(counts: Counts) -> tuple[Array, Array]:
+    r"""Share of the relevant labels that are predicted (larger is better).
+
+    .. math::
+
+        \frac{|R \cap P|}{|R|}
+
+    It is 0/0 (see `zero_division`) for an instance, or label, for which nothing is relevant.
+
+    Examples
+    --------
+    >>> from labelrank.metrics import recall
+    >>> recall([[1, 1], [1, 0]], [[0, 1], [1, 0]])
+    0.75
+    """
+    return counts.hits, counts.relevant
+
+
+@member_of(of_ratios)
+def f1(counts: Counts) -> tuple[Array, Array]:
+    r"""Harmonic mean of precision and recall (larger is better).
+
+    .. math::
+
+        \frac{2\,|R \cap P|}{|R| + |P|}
+
+    It is 0/0 (see `zero_division`) where nothing is relevant and nothing predicted; give
+    ``zero_division=1`` to call that a right answer. Macro-F1 is the mean of the F1 of the labels.
+
+    Examples
+    --------
+    >>> from labelrank.metrics import f1
+    >>> f1([[1, 1], [1, 0]], [[0, 1], [1, 0]], average="micro")
+    0.8
+    """
+    return 2 * counts.hits, counts.relevant + counts.predicted
+
+
+@member_of(of_ratios)
+def jaccard(counts: Counts) -> tuple[Array, Array]:
+    r"""Shared labels over all labels of the two sets (larger is better).
+
+    .. math::
+
+        \frac{|R \cap P|}{|R \cup P|}
+
+    It is 0/0 (see `zero_division`) where nothing is relevant and nothing predicted.
+
+    Examples
+    --------
+    >>> from labelrank.metrics import jaccard
+    >>> jaccard([[1, 1, 0], [1, 0, 0]], [[0, 1, 0], [1, 0, 0]])
+    0.75
+    """
+    return counts.hits, counts.relevant + counts.predicted - counts.hits
+
+
 def contingency_tables(Y: Any, predicted: Any, *, sample_weight: Any = None) -> Array:
-    r"""The 2 × 2 table of each label (paper 003).
+    r"""The 2 × 2 table of each label.
 
     .. math::
 
@@ -42,90 +232,38 @@ def contingency_tables(Y: Any, predicted: Any, *, sample_weight: Any = None) -> 
     [[[1, 1], [0, 1]]]
     """
     sets = check_sets(Y, predicted)
-    return tables(sets.by_label(check_weights(sample_weight, sets.relevant.shape[0])))
-
-
-def tables(counts: Counts) -> Array:
-    """Contingency tables of counts by label."""
+    counts = sets.by_label(check_weights(sample_weight, sets.relevant.shape[0]))
     misses = counts.relevant - counts.hits
     alarms = counts.predicted - counts.hits
     rest = counts.known - counts.relevant - alarms
     return np.stack([counts.hits, misses, alarms, rest], axis=1).reshape(-1, 2, 2)
 
 
-def hamming_values(counts: Counts) -> Array:
-    return divide(counts.relevant + counts.predicted - 2 * counts.hits, counts.known, 0.0)
+def label_confusion(Y: Any, predicted: Any) -> sp.csr_array:
+    """Count for labels u, v the instances in which u was missed and v wrongly given.
 
-
-def subset_values(counts: Counts) -> Array:
-    return ((counts.hits == counts.relevant) & (counts.hits == counts.predicted)).astype(float)
-
-
-def hamming_loss(
-    Y: Any, predicted: Any, *, sample_weight: Any = None, per_instance: bool = False
-) -> float | Array:
-    r"""Share of the labels that are wrongly in or out of the set (smaller is better).
-
-    .. math::
-
-        \frac{|R \mathbin{\triangle} P|}{K}
-
-    K counts the known labels of the instance; 0 for an instance without any.
+    An instance with several misses or false alarms counts for each of their pairs. Unknown labels
+    (NaN) are neither.
 
     Parameters
     ----------
     Y : array or sparse matrix (n, K)
-        Relevance: 0 irrelevant, larger relevant, NaN unknown (left out).
+        Relevance.
     predicted : 0/1 array or sparse matrix (n, K)
-    sample_weight : array (n,) or None
-        Weights of the instances.
-    per_instance : bool
-        Return the n values instead of their mean.
 
     Returns
     -------
-    float, or array
+    sparse array (K, K) of whole numbers: missed in rows, wrongly given in columns
 
     Examples
     --------
-    >>> from labelrank.metrics import hamming_loss
-    >>> hamming_loss([[1, 0, 1, 0]], [[1, 1, 0, 0]])
-    0.5
+    >>> from labelrank.metrics import label_confusion
+    >>> label_confusion([[1, 0], [1, 0], [0, 1]], [[0, 1], [0, 1], [0, 1]]).toarray().tolist()
+    [[0, 2], [0, 0]]
     """
-    values = hamming_values(check_sets(Y, predicted).by_instance())
-    return answer(values, sample_weight, per_instance)
-
-
-def subset_accuracy(
-    Y: Any, predicted: Any, *, sample_weight: Any = None, per_instance: bool = False
-) -> float | Array:
-    r"""1 if the predicted set is exactly the relevant one, else 0 (larger is better).
-
-    .. math::
-
-        [R = P]
-
-    1 for an instance with neither relevant nor predicted labels.
-
-    Parameters
-    ----------
-    Y : array or sparse matrix (n, K)
-        Relevance: 0 irrelevant, larger relevant, NaN unknown (left out).
-    predicted : 0/1 array or sparse matrix (n, K)
-    sample_weight : array (n,) or None
-        Weights of the instances.
-    per_instance : bool
-        Return the n values instead of their mean.
-
-    Returns
-    -------
-    float, or array
-
-    Examples
-    --------
-    >>> from labelrank.metrics import subset_accuracy
-    >>> subset_accuracy([[1, 0], [1, 1]], [[1, 0], [1, 0]])
-    0.5
-    """
-    values = subset_values(check_sets(Y, predicted).by_instance())
-    return answer(values, sample_weight, per_instance)
+    sets = check_sets(Y, predicted)
+    missed = (sets.relevant - sets.hits).astype(np.int64)
+    alarms = sp.csr_array(sets.predicted, dtype=np.int64) - sets.hits - sets.strays
+    counts = sp.csr_array(missed.T @ alarms)
+    counts.eliminate_zeros()
+    return counts

@@ -1,9 +1,10 @@
-"""Criteria of multi-dimensional targets: each column of Y holds the code of a class (paper 004).
+"""Criteria of multi-dimensional targets: each column of Y holds the code of a class.
 
 Codes are compared for equality only. A NaN in Y is an unknown value: its column is left out of
 that instance. On 0/1 matrices these are `subset_accuracy` and 1 - `hamming_loss`.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,36 @@ import scipy.sparse as sp
 
 from labelrank._types import Array
 from labelrank.errors import InputError
+from labelrank.metrics._family import member_of
 from labelrank.metrics._inputs import answer, check_same_shape
 
 
-def _agreement(Y: Any, predicted: Any) -> tuple[Array, Array]:
-    """Which entries agree, and which are known."""
+def of_classes(
+    values_of: Callable[[Array, Array], Array],
+    Y: Any,
+    predicted: Any,
+    *,
+    sample_weight: Any = None,
+    per_instance: bool = False,
+) -> float | Array:
+    """The family of the criteria of class codes, from the entries that agree and are known.
+
+    Parameters
+    ----------
+    Y, predicted : integer-coded arrays (n, L)
+    sample_weight : array (n,) or None
+        Weights of the instances in the mean.
+    per_instance : bool
+        Return the n values instead of their mean.
+
+    Returns
+    -------
+    float, or array (n,)
+    """
     Y, predicted = _check_codes(Y, "Y"), _check_codes(predicted, "predicted")
     check_same_shape(Y, predicted, "predicted")
     known = ~np.isnan(Y) if Y.dtype.kind == "f" else np.ones(Y.shape, dtype=bool)
-    return (predicted == Y) & known, known
+    return answer(values_of((predicted == Y) & known, known), sample_weight, per_instance)
 
 
 def _check_codes(codes: Any, name: str) -> Array:
@@ -27,30 +49,18 @@ def _check_codes(codes: Any, name: str) -> Array:
     if codes.ndim != 2 or codes.shape[1] == 0 or codes.dtype.kind not in "biuf":
         raise InputError(
             f"got {name} of shape {codes.shape} and type {codes.dtype}; "
-            "give a matrix of class codes, one column a target"
+            "give a matrix of class codes, one column per target"
         )
     return codes
 
 
-def exact_match(
-    Y: Any, predicted: Any, *, sample_weight: Any = None, per_instance: bool = False
-) -> float | Array:
+@member_of(of_classes)
+def exact_match(agree: Array, known: Array) -> Array:
     r"""1 if every target of the instance is predicted right, else 0 (larger is better).
 
     .. math::
 
         [\, y_\ell = \hat y_\ell \ \text{for all}\ \ell \,]
-
-    Parameters
-    ----------
-    Y, predicted : integer-coded arrays (n, L)
-    sample_weight : array (n,) or None
-    per_instance : bool
-        Return the n values instead of their mean.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------
@@ -58,13 +68,11 @@ def exact_match(
     >>> exact_match([[2, 0], [1, 3]], [[2, 0], [1, 1]])
     0.5
     """
-    agree, known = _agreement(Y, predicted)
-    return answer((agree == known).all(axis=1).astype(float), sample_weight, per_instance)
+    return (agree == known).all(axis=1).astype(float)
 
 
-def hamming_score(
-    Y: Any, predicted: Any, *, sample_weight: Any = None, per_instance: bool = False
-) -> float | Array:
+@member_of(of_classes)
+def hamming_score(agree: Array, known: Array) -> Array:
     r"""Share of the targets of an instance that are predicted right (larger is better).
 
     .. math::
@@ -73,24 +81,11 @@ def hamming_score(
 
     1 for an instance whose targets are all unknown.
 
-    Parameters
-    ----------
-    Y, predicted : integer-coded arrays (n, L)
-    sample_weight : array (n,) or None
-    per_instance : bool
-        Return the n values instead of their mean.
-
-    Returns
-    -------
-    float, or array (n,)
-
     Examples
     --------
     >>> from labelrank.metrics import hamming_score
     >>> hamming_score([[2, 0], [1, 3]], [[2, 0], [1, 1]])
     0.75
     """
-    agree, known = _agreement(Y, predicted)
-    right, total = agree.sum(axis=1), known.sum(axis=1)
-    values = np.where(total > 0, right / np.maximum(total, 1), 1.0)
-    return answer(values, sample_weight, per_instance)
+    total = known.sum(axis=1)
+    return np.where(total > 0, agree.sum(axis=1) / np.maximum(total, 1), 1.0)

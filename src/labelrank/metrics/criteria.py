@@ -1,0 +1,168 @@
+"""The table of criteria: under which name, judged on what, and which way is better.
+
+The names are those of `metrics.evaluate`. Another package adds a criterion by `register`, or by an
+entry point of the group ``labelrank.criteria`` that names a `Criterion`, or a function
+``(Y, scores)`` with an attribute ``direction`` (1 or -1).
+"""
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Any
+
+from labelrank.errors import InputError
+from labelrank.metrics import at_k, classes, curves, ranking, sets
+
+GROUP = "labelrank.criteria"
+LARGER, SMALLER, NEITHER = 1, -1, 0
+
+# Other spellings that are accepted where a criterion is named.
+ALIASES = {
+    "f1_micro": "micro_f1",
+    "f1_macro": "macro_f1",
+    "f1_example": "example_f1",
+    "jaccard": "example_jaccard",
+    "hamming": "hamming_loss",
+}
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A function that judges answers: `function(Y, given, **options)`.
+
+    `needs` says what it is given: "scores", "sets" (a 0/1 matrix) or "classes" (codes).
+    `direction` is 1 if larger values are better, -1 if smaller ones are, 0 for a mere count.
+    `of_top`: only the first labels of the ranking matter.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    needs: str = "scores"
+    direction: int = SMALLER
+    options: Mapping[str, Any] = field(default_factory=dict)
+    of_top: bool = False
+
+    def __post_init__(self) -> None:
+        if self.direction not in (LARGER, SMALLER, NEITHER) or not callable(self.function):
+            raise InputError(
+                f"got criterion {self.name} with direction={self.direction!r}; give a function, "
+                "and direction=1 if larger values are better, -1 if smaller ones are"
+            )
+        if self.needs not in ("scores", "sets", "classes"):
+            raise InputError(
+                f"got criterion {self.name} that needs {self.needs!r}; "
+                "use 'scores', 'sets' or 'classes'"
+            )
+
+    def __call__(self, Y: Any, given: Any, *, sample_weight: Any = None) -> float:
+        """The value for relevance (or class codes) and what the criterion needs."""
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self.function(Y, given, **weights, **self.options))
+
+
+def _averaged(
+    function: Callable[..., Any], needs: str, averages: tuple[str, ...]
+) -> list[Criterion]:
+    return [
+        Criterion(f"{average}_{function.__name__}", function, needs, LARGER, {"average": average})
+        for average in averages
+    ]
+
+
+def _at(stem: str, k: int) -> Criterion:
+    function = {"precision": at_k.precision_at_k, "ndcg": at_k.ndcg_at_k}[stem]
+    return Criterion(f"{stem}_at_{k}", function, "scores", LARGER, {"k": k}, of_top=True)
+
+
+_SETS, _CURVES = ("example", "micro", "macro"), ("micro", "macro")
+TABLE = {
+    criterion.name: criterion
+    for criterion in [
+        Criterion("is_error", ranking.is_error),
+        Criterion("error_set_size", ranking.error_set_size),
+        Criterion("margin_loss", ranking.margin_loss),
+        Criterion("average_precision_loss", ranking.average_precision_loss),
+        Criterion("average_precision", ranking.average_precision, "scores", LARGER),
+        Criterion("ranking_loss", ranking.ranking_loss),
+        Criterion("one_error", ranking.one_error, of_top=True),
+        Criterion("coverage", ranking.coverage),
+        Criterion("coverage_error", ranking.coverage, options={"zero_based": False}),
+        Criterion("pro_loss", ranking.pro_loss),
+        *(_at(stem, k) for stem in ("precision", "ndcg") for k in (1, 3, 5)),
+        *_averaged(curves.auc, "scores", _CURVES),
+        Criterion("macro_auc_left_out", curves.labels_without_auc, "scores", NEITHER),
+        *_averaged(curves.break_even_point, "scores", _CURVES),
+        Criterion("hamming_loss", sets.hamming_loss, "sets"),
+        Criterion("subset_accuracy", sets.subset_accuracy, "sets", LARGER),
+        *_averaged(sets.precision, "sets", _SETS),
+        *_averaged(sets.recall, "sets", _SETS),
+        *_averaged(sets.f1, "sets", _SETS),
+        *_averaged(sets.jaccard, "sets", _SETS),
+        Criterion("exact_match", classes.exact_match, "classes", LARGER),
+        Criterion("hamming_score", classes.hamming_score, "classes", LARGER),
+    ]
+}
+_added: dict[str, Criterion] = {}
+
+
+def canonical(name: str) -> str:
+    """The one spelling of a name: ``f1_micro`` is ``micro_f1``, ``neg_`` of a scorer is dropped."""
+    name = name.removeprefix("neg_")
+    return ALIASES.get(name, name)
+
+
+def names() -> list[str]:
+    """All names: those of the table, then those that other packages have added."""
+    entries = [entry.name for entry in metadata.entry_points(group=GROUP)]
+    return list(dict.fromkeys([*TABLE, *_added, *entries]))
+
+
+def get(name: str) -> Criterion:
+    """The criterion of that name, in either spelling, ours or one that was added.
+
+    Examples
+    --------
+    >>> from labelrank.metrics import criteria
+    >>> criteria.get("f1_micro").name, criteria.get("ranking_loss").direction
+    ('micro_f1', -1)
+    """
+    known = canonical(name)
+    if known in TABLE or known in _added:
+        return TABLE.get(known) or _added[known]
+    stem, _, k = known.partition("_at_")
+    if stem in ("precision", "ndcg") and k.isdecimal() and int(k) > 0:
+        return _at(stem, int(k))
+    for entry in metadata.entry_points(group=GROUP, name=known):
+        return register(known, entry.load())
+    near = difflib.get_close_matches(known, names(), n=3, cutoff=0.4) or names()
+    raise InputError(f"got criterion {name!r}; use one of {', '.join(near)}")
+
+
+def register(
+    name: str,
+    criterion: Criterion | Callable[..., Any],
+    *,
+    direction: int | None = None,
+    needs: str | None = None,
+) -> Criterion:
+    """Add a criterion under a name that is free.
+
+    Parameters
+    ----------
+    name : str
+    criterion : Criterion or callable
+        A function ``(Y, given)``, and ``sample_weight`` where weights are used.
+    direction : {1, -1} or None
+        1 if larger values are better. None takes the attribute ``direction`` of the function.
+    needs : {"scores", "sets", "classes"} or None
+        What the function is given. None takes its attribute ``needs``, else "scores".
+    """
+    if name != canonical(name) or name in TABLE:
+        raise InputError(f"got criterion {name!r}, which is the name of another; choose a new one")
+    if not isinstance(criterion, Criterion):
+        direction = getattr(criterion, "direction", None) if direction is None else direction
+        needs = getattr(criterion, "needs", "scores") if needs is None else needs
+        criterion = Criterion(name, criterion, needs, direction)  # type: ignore[arg-type]
+    _added[name] = criterion
+    return criterion
