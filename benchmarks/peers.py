@@ -107,7 +107,7 @@ def quality(folder: Path, given: Problem, own: float | None) -> dict:
     if (folder / "scores_held.npz").exists():
         truth = (given.Y[given.held_out] > 0).astype(float)
         held = scores_of(folder, "held", given.Y)
-        cuts["tuned"] = best_threshold(truth, held, "f1_micro")
+        cuts["tuned"] = best_threshold(truth, held, "micro_f1")
     cut = cuts.get("tuned", cuts.get("own", 0.0))
     found = evaluate_ranking(given.Y_test, scores, cut)
     for name, value in cuts.items():

@@ -176,15 +176,6 @@ def test_the_top_is_the_beginning_of_the_whole_ranking(s, top):
         assert keys == sorted(keys)
 
 
-@given(scores)
-@settings(deadline=None)
-def test_ranks_are_the_inverse_of_the_ranking(s):
-    ranks, order = decoding.to_ranks(s), decoding.rank(s)
-    np.testing.assert_array_equal(
-        np.take_along_axis(ranks, order, axis=1)[0], 1 + np.arange(s.shape[1])
-    )
-
-
 @given(scores, st.integers(0, 32))
 @settings(deadline=None)
 def test_the_first_labels_are_a_prefix_of_the_ranking(s, size):

@@ -70,11 +70,3 @@ def first(scores: Array, size: int) -> Array:
 def indicator(members: Array, *, sparse: bool = False, dtype: npt.DTypeLike = np.int64) -> Any:
     """A boolean matrix as the 0/1 matrix that `predict` returns."""
     return sp.csr_array(members, dtype=dtype) if sparse else np.asarray(members, dtype=dtype)
-
-
-def to_ranks(scores: Array) -> Array:
-    """The 1-based rank of each label (the inverse of `rank`)."""
-    order = rank(scores)
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(1, order.shape[1] + 1)[None, :], axis=1)
-    return ranks

@@ -10,12 +10,12 @@ from labelrank.errors import InputError
 from labelrank.learners.thresholded import METRICS, best_threshold
 
 REFERENCE = {
-    "f1_micro": lambda t, p: f1_score(t, p, average="micro", zero_division=1),
-    "f1_macro": lambda t, p: f1_score(t, p, average="macro", zero_division=1),
-    "f1_example": lambda t, p: f1_score(t, p, average="samples", zero_division=1),
-    "jaccard": lambda t, p: jaccard_score(t, p, average="samples", zero_division=1),
+    "micro_f1": lambda t, p: f1_score(t, p, average="micro", zero_division=1),
+    "macro_f1": lambda t, p: f1_score(t, p, average="macro", zero_division=1),
+    "example_f1": lambda t, p: f1_score(t, p, average="samples", zero_division=1),
+    "example_jaccard": lambda t, p: jaccard_score(t, p, average="samples", zero_division=1),
     "subset_accuracy": accuracy_score,
-    "hamming": lambda t, p: 1 - hamming_loss(t, p),
+    "hamming_loss": lambda t, p: 1 - hamming_loss(t, p),
 }
 
 
@@ -65,7 +65,7 @@ def test_tuning_beats_cutting_at_zero_where_the_ranker_has_no_zero():
     ranker = MulticlassMultilabelPerceptron(epochs=5, averaging="averaged", random_state=0)
     tuned = ThresholdedRanker(ranker, random_state=0).fit(X[:200], Y[:200])
     fixed = ThresholdedRanker(ranker, strategy="fixed", threshold=0.0).fit(X[:200], Y[:200])
-    value = REFERENCE["f1_micro"]
+    value = REFERENCE["micro_f1"]
     assert value(Y[200:], tuned.predict(X[200:])) > value(Y[200:], fixed.predict(X[200:]))
 
 

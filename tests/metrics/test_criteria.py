@@ -53,9 +53,9 @@ def test_any_cut_off_has_a_name():
 
 @pytest.mark.parametrize("name", ["micro_f2", "precision_at_0", "precision_at_k", ""])
 def test_unknown_names_are_refused_with_the_nearest_ones(name):
-    with pytest.raises(InputError, match="got criterion .*; use one of "):
+    with pytest.raises(InputError, match=r"got criterion .*; use one of "):
         criteria.get(name)
-    with pytest.raises(InputError, match="; use one of .*micro_f1"):
+    with pytest.raises(InputError, match=r"; use one of .*micro_f1"):
         criteria.get("micro_f2")
 
 
@@ -99,7 +99,9 @@ def package(tmp_path, monkeypatch):
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: strange\nVersion: 1.0\n")
     (folder / "entry_points.txt").write_text(
         "[labelrank.criteria]\n"
-        "largest_score = strange:largest\nset_size = strange:SET_SIZE\nbroken = strange:undirected\n"
+        "largest_score = strange:largest\n"
+        "set_size = strange:SET_SIZE\n"
+        "broken = strange:undirected\n"
     )
     (tmp_path / "strange.py").write_text(
         "import numpy as np\n"

@@ -22,15 +22,16 @@ from labelrank.errors import InputError, LabelrankError
 from labelrank.evaluation.splits import StratifiedFolds
 from labelrank.evaluation.usage import PeakMemory, timed
 from labelrank.learners.base import LabelRanker
-from labelrank.metrics.scorers import _scores as scores_of
+from labelrank.metrics import criteria
+from labelrank.metrics.scorers import scores_of
 from labelrank.text import TextColumn, make_vectorizer
 
 Settings = Mapping[str, Any]
 
 INNER_FOLDS = 3
+OF_CLASSES = ("exact_match", "hamming_score")
 COSTS = ("fit_seconds", "predict_seconds", "peak_mib")
 WARM_UP_ROWS = 40
-_LOSSES = ("loss", "error", "coverage", "seconds", "mib", "left_out")
 
 
 class Cell(NamedTuple):
@@ -63,12 +64,17 @@ class Bench:
     problems: dict[str, Problem]
     learners: dict[str, Any]
     candidates: dict[str, list[Settings]]
-    tune_for: str
+    criteria: list[str]
     seed: int
     representation: str = "tfidf"
     max_terms: int | None = None
     _features: dict[tuple[str, int], Any] = field(default_factory=dict)
     _warm: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def tune_for(self) -> str:
+        """Settings are chosen for the first criterion."""
+        return self.criteria[0]
 
     def only(self, cell: Cell) -> "Bench":
         """The part that this cell needs."""
@@ -111,7 +117,7 @@ class Bench:
             "predict_seconds": predict_seconds,
             "tune_seconds": tune_seconds if self.candidates else None,
             "peak_mib": peak.mib,
-            "criteria": criteria_of(fitted, X_test, problem.Y[test], predicted, problem),
+            "criteria": self._criteria(fitted, X_test, problem.Y[test], predicted, problem),
         }
 
     def _matrices(self, problem: Problem, fold: int, learner: Any) -> tuple[Any, Any]:
@@ -138,7 +144,7 @@ class Bench:
         sign = -1.0 if smaller_is_better(self.tune_for) else 1.0
 
         def score(fitted: Any, X: Any, Y: Any) -> float:
-            found = criteria_of(fitted, X, Y, fitted.predict(X), problem)
+            found = self._criteria(fitted, X, Y, fitted.predict(X), problem)
             return sign * found[self.tune_for]
 
         search = GridSearchCV(
@@ -151,6 +157,23 @@ class Bench:
         )
         best: Settings = search.fit(X, Y).best_params_
         return best
+
+    def _criteria(
+        self, fitted: Any, X: Any, Y: Any, predicted: Any, problem: Problem
+    ) -> dict[str, float]:
+        """Every criterion of the answer, also those asked for that other packages have added."""
+        if problem.has_classes:
+            asked = map(criteria.get, {*OF_CLASSES, *self.criteria})
+            return {criterion.name: criterion(Y, predicted) for criterion in asked}
+        scores = scores_of(fitted, X)
+        members = (predicted.toarray() if sp.issparse(predicted) else np.asarray(predicted)) > 0
+        found = metrics.evaluate(Y, scores, cuts(scores, members), members)
+        found["exact_match"] = found["subset_accuracy"]
+        found["hamming_score"] = 1.0 - found["hamming_loss"]
+        for criterion in map(criteria.get, frozenset(self.criteria) - found.keys()):
+            given = scores if criterion.needs == "scores" else members
+            found[criterion.name] = criterion(Y, given)
+        return found
 
     def _warm_up(self, cell: Cell, learner: Any, X: Any, Y: Any) -> None:
         """Compiled code is made or loaded at its first use in a process: not on the clock.
@@ -218,27 +241,12 @@ def reads_texts(learner: Any) -> bool:
 
 
 def smaller_is_better(criterion: str) -> bool:
-    """True for losses, times and memory.
+    """True for losses, counts, times and memory.
 
     >>> smaller_is_better("ranking_loss"), smaller_is_better("micro_f1")
     (True, False)
     """
-    return any(loss in criterion for loss in _LOSSES)
-
-
-def criteria_of(fitted: Any, X: Any, Y: Any, predicted: Any, problem: Problem) -> dict[str, float]:
-    """Every criterion of the answer; of class codes the two that compare classes."""
-    if problem.has_classes:
-        return {
-            "exact_match": float(metrics.exact_match(Y, predicted)),
-            "hamming_score": float(metrics.hamming_score(Y, predicted)),
-        }
-    scores = scores_of(fitted, X)
-    members = (predicted.toarray() if sp.issparse(predicted) else np.asarray(predicted)) > 0
-    found = metrics.evaluate(Y, scores, cuts(scores, members), members)
-    found["exact_match"] = found["subset_accuracy"]
-    found["hamming_score"] = 1.0 - found["hamming_loss"]
-    return found
+    return criterion in COSTS or criteria.get(criterion).direction != criteria.LARGER
 
 
 def cuts(scores: Array, members: Array) -> Any:

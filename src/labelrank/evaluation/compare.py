@@ -7,7 +7,6 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
-from difflib import get_close_matches
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,16 @@ from sklearn.utils import check_random_state
 from labelrank import __version__, datasets, metrics
 from labelrank.datasets.dataset import join
 from labelrank.errors import InputError, LabelrankError
-from labelrank.evaluation.cell import COSTS, Bench, Cell, Problem, Settings, indicator, prepared
+from labelrank.evaluation.cell import (
+    COSTS,
+    OF_CLASSES,
+    Bench,
+    Cell,
+    Problem,
+    Settings,
+    indicator,
+    prepared,
+)
 from labelrank.evaluation.splits import StratifiedFolds
 from labelrank.evaluation.store import CellStore, fingerprint
 from labelrank.evaluation.workers import measured
@@ -32,7 +40,6 @@ if TYPE_CHECKING:
 Grid = Mapping[str, Sequence[Any]]
 
 USUAL = ("micro_f1", "macro_f1", "precision_at_1", "ranking_loss", "subset_accuracy")
-OF_CLASSES = ("exact_match", "hamming_score")
 _DO_NOT_MATTER = ("n_jobs", "verbose")
 
 
@@ -116,7 +123,7 @@ def compare(
         problems={problem.name: problem for problem in problems},
         learners=dict(learners),
         candidates=_candidates(tune, learners, seed),
-        tune_for=chosen[0],
+        criteria=chosen,
         seed=seed,
         representation=representation,
         max_terms=max_terms,
@@ -124,15 +131,22 @@ def compare(
     _check(bench, problems, jobs)
     known = _fingerprints(bench)
     with nullcontext(None) if out is None else CellStore(out) as store:
-        there = {} if store is None else _usable(store.done, retry)
+        there = {} if store is None else _usable(store.done, retry, chosen)
         records = {cell: there[mark] for cell, mark in known.items() if mark in there}
         _run(bench, known, records, store, jobs, memory, progress)
     _tell_failures({cell: records[cell] for cell in known}, is_stored=out is not None)
     return _frame([records[cell] for cell in known], chosen)
 
 
-def _usable(done: dict[str, dict[str, Any]], retry: bool) -> dict[str, dict[str, Any]]:
-    return {mark: one for mark, one in done.items() if not (retry and "error" in one)}
+def _usable(
+    done: dict[str, dict[str, Any]], retry: bool, chosen: list[str]
+) -> dict[str, dict[str, Any]]:
+    """The stored records that tell of the chosen criteria, or of a failure."""
+    return {
+        mark: one
+        for mark, one in done.items()
+        if (not retry if "error" in one else one["criteria"].keys() >= set(chosen))
+    }
 
 
 def _run(
@@ -185,7 +199,7 @@ def known_criteria() -> list[str]:
     >>> "micro_f1" in known_criteria()
     True
     """
-    return [*metrics.evaluate(np.eye(2), np.eye(2)), *OF_CLASSES, *COSTS]
+    return [*metrics.criteria.names(), *COSTS]
 
 
 def equal_candidates(grids: Mapping[str, Grid], seed: int = 0) -> dict[str, list[Settings]]:
@@ -253,21 +267,18 @@ def _sliceable(X: Any) -> Any:
     return sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
 
 
-def _criteria(given: Sequence[str] | None, problems: list[Problem]) -> list[str]:
+def _criteria(asked: Sequence[str] | None, problems: list[Problem]) -> list[str]:
     with_classes = [problem.name for problem in problems if problem.has_classes]
-    if given is None:
+    if asked is None:
         return list(OF_CLASSES if with_classes else USUAL)
-    known = known_criteria()
-    for name in given:
-        if name not in known:
-            near = get_close_matches(name, known, n=3, cutoff=0.4) or known
-            raise InputError(f"got criterion {name!r}; use one of {', '.join(near)}")
-        if with_classes and name not in (*OF_CLASSES, *COSTS):
+    chosen = [metrics.criteria.get(name) for name in asked if name not in COSTS]
+    for criterion in chosen:
+        if with_classes and criterion.needs != "classes":
             raise InputError(
-                f"{with_classes[0]} has targets of several classes each, which {name} cannot "
-                f"compare; use {' or '.join(OF_CLASSES)}"
+                f"{with_classes[0]} has targets of several classes each, which {criterion.name} "
+                f"cannot compare; use {' or '.join(OF_CLASSES)}"
             )
-    quality = [name for name in given if name not in COSTS]
+    quality = [criterion.name for criterion in chosen]
     if not quality:
         raise InputError("got no criterion of quality; give at least one beside time and memory")
     return quality

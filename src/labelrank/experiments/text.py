@@ -187,7 +187,7 @@ def set_criteria(method: Method, seed: int, jobs: int | None) -> dict[str, dict[
         return {"own cut": _criteria(data["Y_test"], fitted.predict(data["X_test"]))}
     scores, held_out = fitted.decision_function(data["X_test"]), _held_out_scores(learner, data)
     cuts = {
-        rule: best_threshold(data["Y"], held_out, "f1_micro", per_label=per_label, floor=0.1)
+        rule: best_threshold(data["Y"], held_out, "micro_f1", per_label=per_label, floor=0.1)
         for rule, per_label in RULES.items()
     }
     return {rule: _criteria(data["Y_test"], (scores > cut) * 1) for rule, cut in cuts.items()}

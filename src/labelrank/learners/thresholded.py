@@ -15,15 +15,16 @@ from labelrank.declared import check_choice
 from labelrank.errors import InputError
 from labelrank.kernels import cuts
 from labelrank.learners.base import Answer, IncrementalRanker
+from labelrank.metrics import criteria
 
 # What is summed, and over which groups: (measure, axis of the group; None is one group of all).
 METRICS = {
-    "f1_micro": (cuts.F1, None),
-    "f1_macro": (cuts.F1, 1),
-    "f1_example": (cuts.F1, 0),
-    "jaccard": (cuts.JACCARD, 0),
+    "micro_f1": (cuts.F1, None),
+    "macro_f1": (cuts.F1, 1),
+    "example_f1": (cuts.F1, 0),
+    "example_jaccard": (cuts.JACCARD, 0),
     "subset_accuracy": (cuts.EXACT, 0),
-    "hamming": (cuts.RIGHT, None),
+    "hamming_loss": (cuts.RIGHT, None),
 }
 
 
@@ -45,8 +46,10 @@ class ThresholdedRanker(IncrementalRanker):
     strategy : {"tuned", "cardinality", "fixed"}
         "tuned": the threshold that is best for `metric` on scores predicted by cross-validation;
         "cardinality": as many labels as an instance had on average; "fixed": `threshold`.
-    metric : {"f1_micro", "f1_macro", "f1_example", "jaccard", "subset_accuracy", "hamming"}
-        What "tuned" optimises (the exact optimum over all cuts).
+    metric : str, default "f1_micro"
+        What "tuned" optimises (the exact optimum over all cuts): micro_f1, macro_f1, example_f1,
+        example_jaccard, subset_accuracy or hamming_loss. The spellings f1_micro, f1_macro,
+        f1_example, jaccard and hamming mean the same.
     threshold : float, default 0.0
         The score at which "fixed" cuts.
     per_label : bool, default False
@@ -106,7 +109,7 @@ class ThresholdedRanker(IncrementalRanker):
 
     def _check_parameters(self) -> None:
         check_choice("strategy", self.strategy, ("tuned", "cardinality", "fixed"))
-        check_choice("metric", self.metric, tuple(METRICS))
+        check_choice("metric", self.metric, (*METRICS, *criteria.ALIASES))
 
     def _check_X(self, X: Any, *, reset: bool, Y: Any = "no_validation") -> Any:
         if get_tags(self.estimator).input_tags.string:
@@ -191,10 +194,10 @@ def best_threshold(
     """The threshold (or one a label) at which `scores > threshold` is best for the metric.
 
     >>> import scipy.sparse as sp
-    >>> float(best_threshold(sp.csr_array([[1, 0, 1]]), np.array([[3.0, 1.0, 2.0]]), "f1_micro"))
+    >>> float(best_threshold(sp.csr_array([[1, 0, 1]]), np.array([[3.0, 1.0, 2.0]]), "micro_f1"))
     1.5
     """
-    truth = Y.toarray()
+    truth, metric = Y.toarray(), criteria.canonical(metric)
     if not per_label:
         return _cut(truth, np.asarray(scores), metric)[0]
     columns = (np.asarray(scores)[:, [k]] for k in range(Y.shape[1]))
@@ -211,7 +214,7 @@ def _cut(truth: npt.NDArray[Any], scores: npt.NDArray[Any], metric: str) -> tupl
     group = group[known]
     score = scores[known]
     total = np.bincount(group[relevant], minlength=len(groups)).astype(np.int64)
-    if metric == "f1_micro":
+    if metric == "micro_f1":
         kept = _contenders(score, relevant)
         score, group, relevant = score[kept], group[kept], relevant[kept]
     score, group = np.ascontiguousarray(score, np.float64), np.ascontiguousarray(group, np.int64)

@@ -1,5 +1,6 @@
 """Criteria: one function each, and `evaluate` for all of them at once."""
 
+from labelrank.metrics import criteria
 from labelrank.metrics.at_k import ndcg_at_k, precision_at_k
 from labelrank.metrics.calibration import reliability
 from labelrank.metrics.classes import exact_match, hamming_score
@@ -39,6 +40,7 @@ __all__ = [
     "break_even_point",
     "contingency_tables",
     "coverage",
+    "criteria",
     "error_set_size",
     "evaluate",
     "evaluate_ranking",

@@ -52,8 +52,8 @@ class Problem(NamedTuple):
             if bad.any():
                 refuse_nan(rows.start + int(bad.argmax()))
         weights = check_weights(sample_weight, len(scores))
-        even = weights is None
-        return cls(Y.tocsc(), scores, np.ones(len(scores)) if even else weights, even)
+        given = np.ones(len(scores)) if weights is None else weights
+        return cls(Y.tocsc(), scores, given, weights is None)
 
     def sample(self, scores: Array, weights: Array) -> Sample:
         """Some of the scores in rising order; equal weights need not be moved."""

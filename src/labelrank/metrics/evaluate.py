@@ -9,74 +9,11 @@ import numpy as np
 from labelrank.kernels import ranking as kernels
 from labelrank.metrics import curves, ranking, sets
 from labelrank.metrics._counts import Counted
+from labelrank.metrics._family import documented_like
 from labelrank.metrics._inputs import check_weights, mean, mean_of_known
 
 _LOSSES = (ranking.is_error, ranking.error_set_size, ranking.margin_loss,
            ranking.average_precision_loss, ranking.ranking_loss, ranking.one_error)  # fmt: skip
-
-
-def evaluate(
-    Y: Any,
-    scores: Any,
-    threshold: Any = 0.0,
-    predicted: Any = None,
-    *,
-    ties: str = "worst",
-    random_state: Any = None,
-    sample_weight: Any = None,
-    k: Sequence[int] = (1, 3, 5),
-    zero_division: float = 0.0,
-) -> dict[str, float]:
-    """Every criterion of the library, by name.
-
-    Parameters
-    ----------
-    Y : array or sparse matrix (n, K)
-        Relevance: 0 irrelevant, larger more relevant, NaN unknown (left out).
-    scores : array (n, K)
-        Larger is more relevant; NaN is refused.
-    threshold : float or array (n,)
-        The score of the threshold label, for PRO loss and, unless `predicted` is given, the sets.
-    predicted : 0/1 array or sparse matrix (n, K), or None
-        The predicted sets; None predicts the labels that score above the threshold.
-    ties, random_state : see `ranking_loss`
-    sample_weight : array (n,) or None
-    k : sequence of int
-        The cut-offs of precision and nDCG.
-    zero_division : {0, 1, nan}
-        Value of 0/0 in precision, recall, F1 and Jaccard index.
-
-    Returns
-    -------
-    dict
-        The names of `evaluate_ranking` and `evaluate_sets`, and ``micro_auc``, ``macro_auc``,
-        ``macro_auc_left_out`` (number of labels with one class only),
-        ``micro_break_even_point``, ``macro_break_even_point``.
-
-    Examples
-    --------
-    >>> from labelrank.metrics import evaluate
-    >>> values = evaluate([[1, 0, 0], [0, 1, 1]], [[2, -1, 1], [-1, 3, 1]])
-    >>> values["ranking_loss"], values["subset_accuracy"], values["micro_auc"]
-    (0.0, 0.5, 0.9444444444444444)
-    """
-    values = evaluate_ranking(
-        Y, scores, threshold, ties=ties, random_state=random_state,
-        sample_weight=sample_weight, k=k,
-    )  # fmt: skip
-    if predicted is None:
-        cut = np.asarray(threshold)
-        predicted = np.asarray(scores) > (cut.reshape(-1, 1) if cut.ndim else cut)
-    values |= evaluate_sets(Y, predicted, sample_weight=sample_weight, zero_division=zero_division)
-    problem = curves.Problem.of(Y, scores, sample_weight)
-    labels = curves.by_label(problem, pooled=True)
-    return values | {
-        "micro_auc": labels.micro_area,
-        "macro_auc": mean_of_known(labels.areas),
-        "macro_auc_left_out": float(np.isnan(labels.areas).sum()),
-        "micro_break_even_point": curves.micro_break_even(problem),
-        "macro_break_even_point": mean_of_known(labels.break_even_points),
-    }
 
 
 def evaluate_ranking(
@@ -91,8 +28,25 @@ def evaluate_ranking(
 ) -> dict[str, float]:
     """The criteria of a ranking, all in one pass over the scores.
 
-    Parameters are those of `evaluate`. ``coverage`` counts the labels before the last relevant
-    one, ``coverage_error`` that one too (scikit-learn).
+    ``coverage`` counts the labels before the last relevant one, ``coverage_error`` that one too
+    (scikit-learn).
+
+    Parameters
+    ----------
+    Y : array or sparse matrix (n, K)
+        Relevance: 0 irrelevant, larger more relevant, NaN unknown (left out).
+    scores : array (n, K)
+        Larger is more relevant; NaN is refused.
+    threshold : float or array (n,)
+        The score of the threshold label, for PRO loss.
+    ties, random_state : see `ranking_loss`
+    sample_weight : array (n,) or None
+    k : sequence of int
+        The cut-offs of precision and nDCG.
+
+    Returns
+    -------
+    dict of str to float
 
     Examples
     --------
@@ -122,6 +76,10 @@ def evaluate_sets(
     Names: ``hamming_loss``, ``subset_accuracy``, and precision, recall, f1 and jaccard, each as
     ``example_``, ``micro_`` and ``macro_``.
 
+    Parameters
+    ----------
+    Y, predicted, sample_weight, zero_division : see `f1`
+
     Examples
     --------
     >>> from labelrank.metrics import evaluate_sets
@@ -139,3 +97,55 @@ def evaluate_sets(
             value = counted.averaged(inspect.unwrap(ratio), average)
             values[f"{average}_{ratio.__name__}"] = value
     return values
+
+
+@documented_like(evaluate_ranking)
+def evaluate(
+    Y: Any,
+    scores: Any,
+    threshold: Any = 0.0,
+    predicted: Any = None,
+    *,
+    ties: str = "worst",
+    random_state: Any = None,
+    sample_weight: Any = None,
+    k: Sequence[int] = (1, 3, 5),
+    zero_division: float = 0.0,
+) -> dict[str, float]:
+    """Every criterion of the library, by name.
+
+    They are those of `evaluate_ranking` and `evaluate_sets`, and ``micro_auc``, ``macro_auc``,
+    ``macro_auc_left_out`` (number of labels with one class only), ``micro_break_even_point``,
+    ``macro_break_even_point``.
+
+    Parameters
+    ----------
+    predicted : 0/1 array or sparse matrix (n, K), or None
+        The predicted sets; None predicts the labels that score above the threshold.
+    zero_division : {0, 1, nan}
+        Value of 0/0 in precision, recall, F1 and Jaccard index.
+
+    Examples
+    --------
+    >>> from labelrank.metrics import evaluate
+    >>> values = evaluate([[1, 0, 0], [0, 1, 1]], [[2, -1, 1], [-1, 3, 1]])
+    >>> values["ranking_loss"], values["subset_accuracy"], values["micro_auc"]
+    (0.0, 0.5, 0.9444444444444444)
+    """
+    values = evaluate_ranking(
+        Y, scores, threshold, ties=ties, random_state=random_state,
+        sample_weight=sample_weight, k=k,
+    )  # fmt: skip
+    if predicted is None:
+        cut = np.asarray(threshold)
+        predicted = np.asarray(scores) > (cut.reshape(-1, 1) if cut.ndim else cut)
+    values |= evaluate_sets(Y, predicted, sample_weight=sample_weight, zero_division=zero_division)
+    problem = curves.Problem.of(Y, scores, sample_weight)
+    labels = curves.by_label(problem, pooled=True)
+    return values | {
+        "micro_auc": labels.micro_area,
+        "macro_auc": mean_of_known(labels.areas),
+        "macro_auc_left_out": float(np.isnan(labels.areas).sum()),
+        "micro_break_even_point": curves.micro_break_even(problem),
+        "macro_break_even_point": mean_of_known(labels.break_even_points),
+    }

@@ -60,8 +60,11 @@ def get_scorer(name: str) -> Any:
     True
     """
     try:
-        return CriterionScorer(criteria.get(name))
+        criterion = criteria.get(name)
     except InputError:
         if name not in sklearn.metrics.get_scorer_names():
             raise
         return sklearn.metrics.get_scorer(name)
+    if criterion.direction == criteria.NEITHER:
+        raise InputError(f"got criterion {name!r}, of which no value is better than another")
+    return CriterionScorer(criterion)

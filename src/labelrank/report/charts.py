@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from labelrank.metrics.calibration import Reliability
-from labelrank.metrics.cuts import PrecisionRecall
+from labelrank.metrics.curves import PrecisionRecall
 from labelrank.report.names import words
 from labelrank.report.results import Confusion, LearningCurve
 from labelrank.report.svg import (

@@ -1,6 +1,8 @@
 """The words and arrows that pages and tables use for criteria."""
 
-_LOSSES = ("loss", "error", "coverage")
+from labelrank.errors import InputError
+from labelrank.metrics import criteria
+
 _SPELLED = {"f1": "F1", "auc": "AUC", "ndcg": "nDCG", "pro": "PRO", "mib": "MiB"}
 
 
@@ -14,11 +16,12 @@ def words(criterion: str) -> str:
 
 
 def arrow(criterion: str) -> str:
-    """Whether smaller or larger values are better; nothing for mere counts.
+    """Whether smaller or larger values are better; nothing for counts and unknown names.
 
     >>> arrow("ranking_loss"), arrow("micro_f1")
     ('↓', '↑')
     """
-    if criterion.endswith("left_out"):
+    try:
+        return {1: "↑", -1: "↓", 0: ""}[criteria.get(criterion).direction]
+    except InputError:
         return ""
-    return "↓" if any(loss in criterion for loss in _LOSSES) else "↑"

@@ -17,7 +17,7 @@ from labelrank import (
     metrics,
     persistence,
 )
-from labelrank.errors import InputError, MissingError
+from labelrank.errors import InputError
 from labelrank.learners.auto.candidates import candidates, for_share
 from labelrank.learners.auto.race import Goal, Race
 from labelrank.learners.auto.weighting import Weighting, weightings
@@ -280,7 +280,8 @@ def test_rare_labels_are_cut_lower_where_that_helps(packages):
     ("wrong", "error", "says"),
     [
         ({"criterion": "micro_recall"}, InputError, "no cut can be tuned; use one of micro_f1"),
-        ({"criterion": "beauty"}, MissingError, "no scorer named 'beauty'"),
+        ({"criterion": "macro_auc_left_out"}, InputError, "no cut can be tuned"),
+        ({"criterion": "beauty"}, InputError, "got criterion 'beauty'; use one of"),
         ({"budget": 0}, InputError, "budget"),
         ({"candidates": {}}, InputError, "at least one"),
     ],

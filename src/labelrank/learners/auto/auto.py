@@ -149,7 +149,7 @@ def _told(race: Race, goal: Goal) -> list[dict[str, Any]]:
     """The trials as plain values, in their order, then what there was no time for."""
     ran = [
         {"name": trial.name, "weighting": trial.weighting, "n_instances": trial.n_instances,
-         "score": goal.scorer.sign * trial.value, "cut": trial.cut, "tilt": trial.tilt,
+         "score": goal.criterion.direction * trial.value, "cut": trial.cut, "tilt": trial.tilt,
          "seconds": trial.seconds}
         for trial in race.trials
     ]  # fmt: skip

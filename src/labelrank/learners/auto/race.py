@@ -21,20 +21,11 @@ from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.learners.auto.candidates import for_share
 from labelrank.learners.auto.weighting import Weighting
-from labelrank.learners.thresholded import best_threshold
-from labelrank.metrics.scorers import CriterionScorer, get_scorer
+from labelrank.learners.thresholded import METRICS, best_threshold
+from labelrank.metrics import criteria
+from labelrank.metrics.criteria import Criterion
 from labelrank.resources import run_jobs
 
-# What cuts the ranking best for a criterion of sets.
-CUTS = {
-    "micro_f1": "f1_micro",
-    "macro_f1": "f1_macro",
-    "example_f1": "f1_example",
-    "example_jaccard": "jaccard",
-    "subset_accuracy": "subset_accuracy",
-    "hamming_loss": "hamming",
-    "neg_hamming_loss": "hamming",
-}
 # How far the cut falls for a label ten times as rare; the held-out instances choose.
 TILTS = (0.0, 0.1)
 HELD = 5
@@ -64,39 +55,37 @@ class Trial(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """A criterion, and how the ranking is cut for it."""
+    """A criterion, and the criterion of sets for which the ranking is cut."""
 
-    name: str
-    scorer: CriterionScorer
+    criterion: Criterion
     cut: str | None
 
     @classmethod
-    def of(cls, criterion: str) -> "Goal":
+    def of(cls, name: str) -> "Goal":
         """The goal of that name, or an InputError with the names there are."""
-        scorer = get_scorer(criterion)
-        if not isinstance(scorer, CriterionScorer) or (
-            scorer.on == "sets" and criterion not in CUTS
-        ):
+        criterion = criteria.get(name)
+        of_scores = criterion.needs == "scores"
+        if criterion.direction == criteria.NEITHER or not (of_scores or criterion.name in METRICS):
             raise InputError(
-                f"got criterion={criterion!r}, for which no cut can be tuned; use one of "
-                f"{', '.join(CUTS)}, or a criterion of rankings such as 'ranking_loss'"
+                f"got criterion={name!r}, for which no cut can be tuned; use one of "
+                f"{', '.join(METRICS)}, or a criterion of rankings such as 'ranking_loss'"
             )
-        is_pro = criterion.endswith("pro_loss")
-        return cls(criterion, scorer, None if is_pro else CUTS.get(criterion, "f1_micro"))
+        if criterion.name == "pro_loss":
+            return cls(criterion, None)
+        return cls(criterion, "micro_f1" if of_scores else criterion.name)
 
     @property
     def kind(self) -> str:
         """What the criterion looks at: sets, the top of the ranking, or the whole order."""
-        if self.scorer.on == "sets":
+        if self.criterion.needs == "sets":
             return "sets"
-        is_top = "_at_" in self.name or self.name.endswith("one_error")
-        return "top" if is_top else "order"
+        return "top" if self.criterion.of_top else "order"
 
     def judge(
         self, Y: sp.csr_array, scores: Array, rarity: Array
     ) -> tuple[float, float | None, float]:
         """How good the scores are (larger is better), where sets are cut best, with what tilt."""
-        if self.scorer.on != "sets":
+        if self.criterion.needs != "sets":
             return self._value(Y, scores), None, 0.0
         found = []
         for tilt in TILTS:
@@ -110,7 +99,7 @@ class Goal(NamedTuple):
         return 0.0 if self.cut is None else float(best_threshold(Y, scores, self.cut))
 
     def _value(self, Y: sp.csr_array, given: Any) -> float:
-        return self.scorer.sign * float(self.scorer.criterion(Y, given, **self.scorer.options))
+        return self.criterion.direction * self.criterion(Y, given)
 
 
 def rarity(Y: sp.csr_array) -> Array:
