@@ -1,19 +1,19 @@
 """`labelrank convert`: data from one format to another."""
 
-from typing import Annotated
-
 import typer
 
 from labelrank.cli.options import Shown
 from labelrank.cli.reading import Source
 
-_Target = Annotated[
-    str, typer.Argument(metavar="OUT", help="File to write; its ending names the format.")
-]
-_To = Annotated[str | None, typer.Option(help="Format of OUT, if its ending does not tell.")]
 
-
-def convert(source: Source, shown: Shown, out: _Target, to: _To = None) -> None:
+def convert(
+    source: Source,
+    shown: Shown,
+    out: str = typer.Argument(
+        ..., metavar="OUT", help="File to write; its ending names the format."
+    ),
+    to: str | None = typer.Option(None, help="Format of OUT, if its ending does not tell."),
+) -> None:
     """Convert data from one format to another."""
     from labelrank.cli.printing import as_json
     from labelrank.datasets import formats

@@ -1,6 +1,6 @@
 """`labelrank datasets`: which data sets there are, what they are like, getting one."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -8,11 +8,13 @@ from labelrank.cli.options import Folder, Shown
 from labelrank.cli.printing import as_json, table
 from labelrank.cli.reading import use_folder
 
-_Name = Annotated[str, typer.Argument(metavar="DATA", help="Describe this name, path or -.")]
-_Fetch = Annotated[str, typer.Option(metavar="NAME", help="Get a set from its public home.")]
 
-
-def datasets(shown: Shown, data: _Name = "", fetch: _Fetch = "", folder: Folder = None) -> None:
+def datasets(
+    shown: Shown,
+    data: str = typer.Argument("", metavar="DATA", help="Describe this name, path or -."),
+    fetch: str = typer.Option("", metavar="NAME", help="Get a set from its public home."),
+    folder: Folder = None,
+) -> None:
     """List the named data sets, describe one, or fetch one."""
     from labelrank import datasets
 

@@ -1,17 +1,23 @@
 """`labelrank demo`: from the bundled data to a model and a page of results."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from labelrank.cli.options import Jobs, Recipe, Seed, Shown
 
-_Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where results go.")]
 _DATA = "debtags-sample"
 
 
-def demo(shown: Shown, out: _Out = Path("demo-output"), seed: Seed = 0, jobs: Jobs = None) -> None:
+def demo(
+    shown: Shown,
+    out: Path = typer.Option(
+        Path("demo-output"), "--out", "-o", metavar="FOLDER", help="Where results go."
+    ),
+    seed: Seed = 0,
+    jobs: Jobs = None,
+) -> None:
     """Train on the bundled data, show what comes out, save a model and a page."""
     from labelrank import datasets, persistence, report
     from labelrank.cli import models

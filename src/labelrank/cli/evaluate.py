@@ -3,51 +3,37 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from labelrank.cli.options import Shown, Trained
 from labelrank.cli.reading import Source
 
-_Report = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the report, one HTML file.")
-]
-_Beside = Annotated[
-    list[Path],
-    typer.Option(metavar="MODEL", help="Another model beside this one; may be repeated."),
-]
-_Threshold = Annotated[
-    list[float],
-    typer.Option(help="Another cut of the scores beside the model's own; may be repeated."),
-]
-_Train = Annotated[
-    str | None,
-    typer.Option(metavar="DATA", help="Learn growing parts of these data for a learning curve."),
-]
-_Curve = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A curve that labelrank learn --curve wrote.")
-]
-_Label = Annotated[
-    list[str],
-    typer.Option(
-        help="A label whose curve is drawn, beside those of the most frequent; may be repeated."
-    ),
-]
-_Examples = Annotated[int, typer.Option(min=0, help="Documents to show in the report.")]
-
 
 def evaluate(
     trained: Trained,
     source: Source,
     shown: Shown,
-    report: _Report = None,
-    beside: _Beside = [],  # noqa: B006 - typer reads it and makes a new one
-    threshold: _Threshold = [],  # noqa: B006
-    train: _Train = None,
-    curve: _Curve = None,
-    label: _Label = [],  # noqa: B006
-    examples: _Examples = 6,
+    report: Path | None = typer.Option(
+        None, metavar="FILE", help="Write the report, one HTML file."
+    ),
+    beside: list[Path] = typer.Option(
+        [], metavar="MODEL", help="Another model beside this one; may be repeated."
+    ),
+    threshold: list[float] = typer.Option(
+        [], help="Another cut of the scores beside the model's own; may be repeated."
+    ),
+    train: str | None = typer.Option(
+        None, metavar="DATA", help="Learn growing parts of these data for a learning curve."
+    ),
+    curve: Path | None = typer.Option(
+        None, metavar="FILE", help="A curve that labelrank learn --curve wrote."
+    ),
+    label: list[str] = typer.Option(
+        [], help="A label whose curve is drawn, beside those of the most frequent; may be repeated."
+    ),
+    examples: int = typer.Option(6, min=0, help="Documents to show in the report."),
 ) -> None:
     """Print all criteria of a model on labelled data; write the report."""
     from labelrank import metrics

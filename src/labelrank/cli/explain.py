@@ -1,27 +1,22 @@
 """`labelrank explain`: the words or features that decided for a label, exactly."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from labelrank.cli.options import Json, Trained
 from labelrank.cli.reading import Source
 
-_Label = Annotated[
-    list[str], typer.Option("--label", help="The label to explain; default: the predicted ones.")
-]
-_Over = Annotated[str | None, typer.Option(help="Why the label is ranked above this one.")]
-_Row = Annotated[int, typer.Option(min=1, help="Which document of DATA, counted from 1.")]
-_Top = Annotated[int, typer.Option(min=1, help="Features to show for each label.")]
-
 
 def explain(
     trained: Trained,
     source: Source,
-    row: _Row = 1,
-    label: _Label = [],  # noqa: B006 - typer reads it and makes a new one
-    over: _Over = None,
-    top: _Top = 10,
+    row: int = typer.Option(1, min=1, help="Which document of DATA, counted from 1."),
+    label: list[str] = typer.Option(
+        [], "--label", help="The label to explain; default: the predicted ones."
+    ),
+    over: str | None = typer.Option(None, help="Why the label is ranked above this one."),
+    top: int = typer.Option(10, min=1, help="Features to show for each label."),
     json: Json = False,
 ) -> None:
     """Show which features decided for a label, and by how much: they sum to its score."""

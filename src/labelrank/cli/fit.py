@@ -1,28 +1,12 @@
 """`labelrank fit`: learn a model from labelled data and save it."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from labelrank.cli.options import Out, Recipe, Shown, Threshold
 from labelrank.cli.reading import Source
-
-_Set = Annotated[
-    list[str],
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="A parameter of the learner; may be repeated."
-    ),
-]
-_DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Only say what memory and time it would take.")
-]
-_Criterion = Annotated[
-    str | None, typer.Option(help="What --learner auto is to be good at, such as micro_f1.")
-]
-_Budget = Annotated[
-    float | None, typer.Option(min=0.001, help="Seconds --learner auto may take to choose and fit.")
-]
 
 
 def fit(
@@ -30,11 +14,19 @@ def fit(
     recipe: Recipe,
     shown: Shown,
     out: Out = None,
-    set: _Set = [],  # noqa: B006 - typer reads it and makes a new one
+    set: list[str] = typer.Option(
+        [], "--set", metavar="NAME=VALUE", help="A parameter of the learner; may be repeated."
+    ),
     threshold: Threshold = None,
-    criterion: _Criterion = None,
-    budget: _Budget = None,
-    dry_run: _DryRun = False,
+    criterion: str | None = typer.Option(
+        None, help="What --learner auto is to be good at, such as micro_f1."
+    ),
+    budget: float | None = typer.Option(
+        None, min=0.001, help="Seconds --learner auto may take to choose and fit."
+    ),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Only say what memory and time it would take."
+    ),
 ) -> None:
     """Learn a model from labelled data and save it (by default as DATA.labelrank, here)."""
     from labelrank import persistence

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -12,41 +12,32 @@ from labelrank.cli.options import Jobs, Seed, Shown
 from labelrank.cli.reading import Source
 from labelrank.errors import InputError, LabelrankError, MissingError
 
-_Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The model file to teach.")]
-_Out = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Write the model here instead of over MODEL.")
-]
-_Batch = Annotated[int, typer.Option(min=1, help="Examples tested, then learned, at a time.")]
-_Every = Annotated[int, typer.Option(min=1, help="Examples between two points of the curve.")]
-_Curve = Annotated[
-    Path | None,
-    typer.Option(help="Test each batch before learning it; append the curve as JSON lines."),
-]
-_NewLabels = Annotated[
-    str, typer.Option(help="Labels the model does not know: add, ignore or error.")
-]
-_Learner = Annotated[
-    str | None,
-    typer.Option(
+_STREAMED = (".jsonl", ".csv", ".tsv")
+
+
+def learn(
+    *,
+    model: Path = typer.Argument(..., metavar="MODEL", help="The model file to teach."),
+    source: Source,
+    shown: Shown,
+    out: Path | None = typer.Option(
+        None, "--out", "-o", help="Write the model here instead of over MODEL."
+    ),
+    learner: str | None = typer.Option(
+        None,
         "--learner",
         "-l",
         metavar="NAME|MODULE:CLASS",
         help="Start a new MODEL with this learner; or a class of your own that MODEL holds.",
     ),
-]
-_STREAMED = (".jsonl", ".csv", ".tsv")
-
-
-def learn(
-    model: _Model,
-    source: Source,
-    shown: Shown,
-    out: _Out = None,
-    learner: _Learner = None,
-    batch: _Batch = 100,
-    every: _Every = 1000,
-    curve: _Curve = None,
-    new_labels: _NewLabels = "add",
+    batch: int = typer.Option(100, min=1, help="Examples tested, then learned, at a time."),
+    every: int = typer.Option(1000, min=1, help="Examples between two points of the curve."),
+    curve: Path | None = typer.Option(
+        None, help="Test each batch before learning it; append the curve as JSON lines."
+    ),
+    new_labels: str = typer.Option(
+        "add", help="Labels the model does not know: add, ignore or error."
+    ),
     seed: Seed = 0,
     jobs: Jobs = None,
 ) -> None:

@@ -3,20 +3,22 @@
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from labelrank.cli.options import Shown, Trained
 from labelrank.cli.reading import Source
 
-_Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON lines to this file.")]
-_Top = Annotated[int, typer.Option(min=1, help="Labels to show, at least those before the cut.")]
 _AT_ONCE = 2000
 
 
 def predict(
-    trained: Trained, source: Source, shown: Shown, top: _Top = 5, out: _Out = None
+    trained: Trained,
+    source: Source,
+    shown: Shown,
+    top: int = typer.Option(5, min=1, help="Labels to show, at least those before the cut."),
+    out: Path | None = typer.Option(None, "--out", "-o", help="Write JSON lines to this file."),
 ) -> None:
     """Print the ranked labels of each document, with the cut."""
     from labelrank.cli import models

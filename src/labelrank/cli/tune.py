@@ -1,38 +1,32 @@
 """`labelrank tune`: the best settings of a learner, by successive halving."""
 
 from math import ceil, log, prod
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from labelrank.cli.options import Out, Recipe, Shown
 from labelrank.cli.reading import Source
 
-_Grid = Annotated[
-    list[str],
-    typer.Option(
-        "--grid",
-        metavar="NAME=V1,V2",
-        help="Values to try, may be repeated; by default the learner's own grid.",
-    ),
-]
-_Scorer = Annotated[str, typer.Option(help="What to maximise: a scorer of labelrank.metrics.")]
-_Folds = Annotated[int, typer.Option(min=2, help="Stratified folds.")]
-_Factor = Annotated[int, typer.Option(min=2, help="One in so many settings survives a round.")]
-_Least = Annotated[
-    int | None, typer.Option(min=2, help="Documents in the first round; by default by the rounds.")
-]
-
 
 def tune(
     source: Source,
     recipe: Recipe,
     shown: Shown,
-    grid: _Grid = [],  # noqa: B006 - typer reads it and makes a new one
-    scorer: _Scorer = "average_precision",
-    folds: _Folds = 3,
-    factor: _Factor = 3,
-    least: _Least = None,
+    grid: list[str] = typer.Option(
+        [],
+        "--grid",
+        metavar="NAME=V1,V2",
+        help="Values to try, may be repeated; by default the learner's own grid.",
+    ),
+    scorer: str = typer.Option(
+        "average_precision", help="What to maximise: a scorer of labelrank.metrics."
+    ),
+    folds: int = typer.Option(3, min=2, help="Stratified folds."),
+    factor: int = typer.Option(3, min=2, help="One in so many settings survives a round."),
+    least: int | None = typer.Option(
+        None, min=2, help="Documents in the first round; by default by the rounds."
+    ),
     out: Out = None,
 ) -> None:
     """Try the settings of a grid, the best of them on ever more documents; save the best model."""
