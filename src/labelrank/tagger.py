@@ -204,13 +204,8 @@ class Tagger(BaseEstimator):
 
     def predict(self, documents: Any) -> list[list[Any]]:
         """For each document the list of its labels, best first."""
-        names = self._names()
-        predicted = []
-        for scores, members in self._answers(documents):
-            sizes = members.sum(axis=1).tolist()
-            order = decoding.rank(scores, max(max(sizes), 1), members).tolist()
-            predicted += [[names[k] for k in row[:size]] for row, size in zip(order, sizes)]
-        return predicted
+        ranked = self.rank(documents, 1, whole_sets=True)
+        return [[place.label for place in row if place.in_set] for row in ranked]
 
     def decision_function(self, documents: Any) -> Array:
         """Scores (documents × labels), in the order of `label_names_`."""

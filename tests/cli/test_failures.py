@@ -87,7 +87,7 @@ def test_an_unwritable_place_is_told_before_anything_is_learned(
     def read(*_):
         pytest.fail("the data were read first")
 
-    monkeypatch.setattr("labelrank.cli.models.fitted", read)
+    monkeypatch.setattr("labelrank.cli.options.Recipe.teach", read)
     monkeypatch.setattr("labelrank.cli.models.learn_more", read)
     monkeypatch.setattr("labelrank.cli.models.put_to", read)
     place = tmp_path / "nowhere" / "file"

@@ -52,7 +52,7 @@ def _show(learner: str, results: Any, model: Path, page: Path) -> None:
         f"{learner} learned {sizes['trained on']} package descriptions with {facts['labels']} "
         f"tags, and where to cut its rankings, in {facts['time to train']}.\n"
     )
-    criteria_table(f"Criteria on {sizes['tested on']} other packages", results.criteria)
+    criteria_table(f"Criteria on {sizes['tested on']} other packages", {"": results.criteria})
     for document in results.documents[:3]:
         typer.echo(f"{document.name}: {shortened(document.text, 80)}")
         typer.echo(indented(_line(document.ranked)) + "\n")

@@ -38,6 +38,7 @@ def evaluate(
     """Print all criteria of a model on labelled data; write the report."""
     from labelrank import metrics
     from labelrank.cli import models
+    from labelrank.cli.printing import as_json, criteria_table
 
     tagger = trained.load()
     dataset = source.read("test")
@@ -52,7 +53,10 @@ def evaluate(
             name = path.stem if path.stem not in columns else str(path)
             other = replace(trained, model=path).load()
             columns[name] = models.put_to(other, dataset)[1].criteria()
-    _show(f"{dataset.name}: {dataset.n_instances:,} instances", columns, shown.json)
+    if shown.json:
+        as_json(columns if len(columns) > 1 else columns[trained.model.stem])
+    else:
+        criteria_table(f"{dataset.name}: {dataset.n_instances:,} instances", columns)
     if report is not None:
         options = {"curves_of": label, "examples": examples, "learning": learning}
         _write(report, trained.model, tagger, dataset, (documents, given), columns, options)
@@ -74,23 +78,6 @@ def _check(
         raise InputError("got both --train and --curve; give one of them")
     if report is None and (labels or train or curve):
         raise InputError("got options of a report but no file for it; give --report FILE")
-
-
-def _show(title: str, columns: Mapping[str, Mapping[str, float]], json: bool) -> None:
-    from labelrank.cli.printing import as_json, criteria_table, table
-    from labelrank.report import arrow, criteria_rows, words
-
-    first = next(iter(columns.values()))
-    if json:
-        as_json(first if len(columns) == 1 else columns)
-    elif len(columns) == 1:
-        criteria_table(title, first)
-    else:
-        rows = [
-            (words(row.name), arrow(row.name), *(f"{t} *" if best else t for t, best in row.cells))
-            for row in criteria_rows(columns)
-        ]
-        table(f"{title}; * is the best", ("criterion", "better", *columns), rows)
 
 
 def _learning(

@@ -40,7 +40,7 @@ def fit(
     with shown.progress(f"reading {source.data}"):
         dataset = source.read("train")
     if dry_run:
-        costs = models.forecast(learner, dataset, recipe.representation, recipe.max_terms)
+        costs = models.forecast(recipe, learner, dataset)
         title = f"{recipe.learner} on {dataset.name}"
         as_json(costs) if shown.json else table(title, ("", ""), costs.items())
         return

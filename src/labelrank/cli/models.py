@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from labelrank.cli.options import Recipe
 from labelrank.errors import InputError, MissingError, ModelFileError
 
 _WORDS = {"true": True, "false": False, "none": None}
@@ -198,19 +199,7 @@ def check_labels(dataset: Any) -> None:
         )
 
 
-def fitted(learner: Any, dataset: Any, representation: str, max_terms: int | None) -> Any:
-    """A tagger that has learned the data set."""
-    from labelrank.tagger import Tagger
-
-    check_labels(dataset)
-    tagger = Tagger(learner, representation=representation, max_terms=max_terms)
-    documents = dataset.X if dataset.texts is None else dataset.texts
-    return tagger.fit(documents, dataset.Y, label_names=dataset.label_names, name=dataset.name)
-
-
-def forecast(
-    learner: Any, dataset: Any, representation: str, max_terms: int | None
-) -> dict[str, Any]:
+def forecast(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any]:
     """What learning the data set would take, as far as the learner can tell beforehand."""
     from labelrank import ThresholdedRanker
     from labelrank.learners.pairwise.forecast import forecasts
@@ -218,7 +207,8 @@ def forecast(
 
     X = dataset.X
     if dataset.texts is not None:
-        X = make_vectorizer(representation, max_terms=max_terms).fit_transform(dataset.texts)
+        X = make_vectorizer(recipe.representation, max_terms=recipe.max_terms)
+        X = X.fit_transform(dataset.texts)
     inner = learner.estimator if isinstance(learner, ThresholdedRanker) else learner
     sizes = {"instances": X.shape[0], "features": X.shape[1], "labels": dataset.n_labels}
     return sizes | forecasts(inner, X, dataset.Y)

@@ -88,8 +88,12 @@ class Recipe:
     def teach(self, learner: Any, dataset: Any) -> Any:
         """A tagger that has learned the data set."""
         from labelrank.cli import models
+        from labelrank.tagger import Tagger
 
-        return models.fitted(learner, dataset, self.representation, self.max_terms)
+        models.check_labels(dataset)
+        tagger = Tagger(learner, representation=self.representation, max_terms=self.max_terms)
+        documents = dataset.X if dataset.texts is None else dataset.texts
+        return tagger.fit(documents, dataset.Y, label_names=dataset.label_names, name=dataset.name)
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,10 @@ def console() -> Any:
     return Console(width=width, markup=False, highlight=False, emoji=False)
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table; columns of numbers stand to the right."""
+def table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], right_from: int = 99
+) -> None:
+    """Print a table; columns of numbers, and those from `right_from` on, stand to the right."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -31,7 +33,8 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     drawn = Table(box=box.SIMPLE_HEAD, show_header=any(columns))
     for k, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[k], int | float | None) for row in rows)
-        drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        side: Any = "right" if numeric or k >= right_from else "left"
+        drawn.add_column(column, justify=side, overflow="fold")
     for row in rows:
         drawn.add_row(*(Text(number(cell)) for cell in row))
     console().print(drawn)
@@ -50,16 +53,17 @@ def number(cell: Any) -> str:
     return f"{cell:.4f}" if isinstance(cell, float) else str(cell)
 
 
-def criteria_table(title: str, criteria: Mapping[str, float]) -> None:
-    """Print criteria with an arrow to the better side."""
-    from labelrank.report import arrow, words
+def criteria_table(title: str, columns: Mapping[str, Mapping[str, float]]) -> None:
+    """Print the criteria of one or several models, each with an arrow to the better side."""
+    from labelrank.report import arrow, criteria_rows, words
 
     rows = [
-        (words(name), better, value if better else int(value))
-        for name, value in criteria.items()
-        for better in [arrow(name)]
+        (words(name), arrow(name), *(f"{text} *" if best else text for text, best in cells))
+        for name, cells in criteria_rows(columns)
     ]
-    table(title, ("criterion", "better", "value"), rows)
+    headings = columns if len(columns) > 1 else ["value"]
+    note = "; * is the best" if len(columns) > 1 else ""
+    table(title + note, ("criterion", "better", *headings), rows, right_from=2)
 
 
 def shortened(text: str, width: int) -> str:

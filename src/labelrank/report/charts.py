@@ -9,16 +9,8 @@ from labelrank.metrics.calibration import Reliability
 from labelrank.metrics.curves import PrecisionRecall
 from labelrank.report.names import words
 from labelrank.report.results import Confusion, LearningCurve
-from labelrank.report.svg import (
-    Axis,
-    Plot,
-    drawing,
-    number,
-    rectangle,
-    shortened,
-    spread,
-    text_at,
-)
+from labelrank.report.svg import Axis, Plot, drawing, number, rectangle, spread, text_at
+from labelrank.report.svg import shortened as short
 
 COLORS = 12
 _CELL, _NAME = 34, 22
@@ -55,41 +47,43 @@ def threshold_chart(curve: PrecisionRecall, threshold: float | None) -> str:
     return plot.svg("Micro-averaged precision, recall and F1 over the threshold")
 
 
-def reliability_chart(found: Reliability) -> str:
+def reliability_chart(measured: Reliability) -> str:
     """Share of relevant entries over the probability that was given; the diagonal is perfect."""
     plot = Plot(Axis(*_UNIT, "probability given"), Axis(*_UNIT, "share relevant"))
     plot.line(_UNIT, _UNIT, "rule")
-    plot.line(found.predicted, found.observed, "line c0")
-    for given, seen, count in zip(found.predicted, found.observed, found.counts, strict=True):
+    plot.line(measured.predicted, measured.observed, "line c0")
+    for given, seen, count in zip(
+        measured.predicted, measured.observed, measured.counts, strict=True
+    ):
         plot.dot(given, seen, "dot c0", f"{given:.3f} given, {seen:.3f} relevant of {count:,}")
     return plot.svg("Reliability: share of relevant entries over the probability given")
 
 
-def probability_histogram(found: Reliability, bins: int = 10) -> str:
+def probability_histogram(measured: Reliability, bins: int = 10) -> str:
     """How many entries have which probability, on a logarithmic scale."""
-    top = max(10.0, float(found.counts.max()) * 1.5)
+    top = max(10.0, float(measured.counts.max()) * 1.5)
     plot = Plot(Axis(*_UNIT, "probability given"), Axis(0.8, top, "entries", log=True), height=180)
-    for given, count in zip(found.predicted, found.counts, strict=True):
+    for given, count in zip(measured.predicted, measured.counts, strict=True):
         place = min(int(given * bins), bins - 1)
         plot.bar(place / bins, (place + 1) / bins, count, "bar c0", f"{count:,} entries")
     return plot.svg("Number of entries by the probability given")
 
 
-def heat_map(found: Confusion) -> str:
+def heat_map(confusion: Confusion) -> str:
     """Missed labels in rows, wrongly given ones in columns, darker for more documents."""
     left, top = 180, 150
-    rows, columns = found.counts.shape
-    highest = found.counts.max()
+    rows, columns = confusion.counts.shape
+    highest = confusion.counts.max()
     marks = []
-    for v, name in enumerate(found.given):
+    for v, name in enumerate(confusion.given):
         x = left + (v + 0.5) * _CELL + 4
-        marks.append(text_at(x, top - 8, shortened(name, _NAME), anchor="start", turn=-55))
-    for u, name in enumerate(found.missed):
+        marks.append(text_at(x, top - 8, short(name, _NAME), anchor="start", turn=-55))
+    for u, name in enumerate(confusion.missed):
         y = top + u * _CELL
-        label = shortened(name, _NAME)
+        label = short(name, _NAME)
         marks.append(text_at(left - 8, y + _CELL / 2 + 4.5, label, anchor="end"))
-        for v, count in enumerate(found.counts[u].tolist()):
-            hint = f"{name} missed, {found.given[v]} given: {count:,}"
+        for v, count in enumerate(confusion.counts[u].tolist()):
+            hint = f"{name} missed, {confusion.given[v]} given: {count:,}"
             marks += _cell(left + v * _CELL, y, count, count / highest, hint)
     width = left + columns * _CELL + 78
     return drawing(width, top + rows * _CELL + 6, "Labels missed against labels given", marks)
@@ -105,13 +99,13 @@ def _cell(x: float, y: float, count: int, share: float, hint: str) -> list[str]:
     return marks
 
 
-def learning_chart(found: LearningCurve) -> str:
+def learning_chart(curve: LearningCurve) -> str:
     """Criteria over the number of examples learned."""
-    plot = Plot(Axis(0, max(found.sizes) or 1, "examples learned"), Axis(*_UNIT))
-    for k, (name, values) in enumerate(found.values.items()):
-        plot.line(found.sizes, values, f"line c{k}")
-        for size, value in zip(found.sizes, values, strict=True):
-            if len(found.sizes) <= 30 and math.isfinite(value):
+    plot = Plot(Axis(0, max(curve.sizes) or 1, "examples learned"), Axis(*_UNIT))
+    for k, (name, values) in enumerate(curve.values.items()):
+        plot.line(curve.sizes, values, f"line c{k}")
+        for size, value in zip(curve.sizes, values, strict=True):
+            if len(curve.sizes) <= 30 and math.isfinite(value):
                 hint = f"{words(name)} {value:.4f} after {size:,}"
                 plot.dot(size, value, f"dot c{k}", hint, radius=3.5)
     return plot.svg("Criteria over the number of examples learned")
@@ -123,7 +117,7 @@ def cost_chart(
     values: Sequence[float],
     titles: tuple[str, str],
 ) -> str:
-    """Quality over what it costs (logarithmic), a point a learner, of one colour in all charts."""
+    """Quality over cost (logarithmic): one point per learner, in the same colour in all charts."""
     plot = Plot(spread(costs, titles[0], log=True), spread(values, titles[1]))
     rows = zip(range(len(learners)), learners, costs, values, strict=True)
     known = [row for row in rows if math.isfinite(row[3]) and math.isfinite(row[2]) and row[2] > 0]
@@ -131,5 +125,5 @@ def cost_chart(
         hint = f"{name}: {titles[1]} {value:.4f}, {titles[0]} {number(cost)}"
         plot.dot(cost, value, f"dot c{k % COLORS}", hint, radius=6)
     for _, name, cost, value in known:
-        plot.text(cost, value, shortened(name, 18))
+        plot.text(cost, value, short(name, 18))
     return plot.svg(f"{titles[1]} over {titles[0]}")

@@ -83,19 +83,19 @@ def write_comparison(tables: Sequence[Table], path: str | os.PathLike[str], **mo
 
 
 def _together(tables: Sequence[Table]) -> list[list[tuple[str, bool]]]:
-    """One data set: all criteria side by side, a learner a line."""
+    """One data set: all criteria side by side, one line per learner."""
     columns = [[row[1] for row in comparison.cells(table)[1:]] for table in tables]
     heading = [("learner", False), *((comparison.heading(table), False) for table in tables)]
     rows = [[(name, False), *cells] for name, *cells in zip(tables[0].learners, *columns)]
     return [heading, *rows]
 
 
-def _diagram(table: Table) -> tuple[str, Any, str]:
+def _diagram(table: Table) -> tuple[str, Any]:
     assert table.friedman is not None
     svg = critical_difference_svg(
         table.ranked, table.friedman.mean_ranks.tolist(), table.friedman.critical_difference
     )
-    return comparison.heading(table), drawn(svg), comparison.finding(table)
+    return comparison.heading(table), drawn(svg)
 
 
 def _costs(tables: Sequence[Table]) -> list[Costly]:
@@ -104,21 +104,14 @@ def _costs(tables: Sequence[Table]) -> list[Costly]:
     known = [table for table in tables if table.criterion in _SHOWN]
     if quality is None or not known:
         return []
-    return [
-        Costly(
-            name,
-            [
-                drawn(_cost(quality, cost, d))
-                for cost in known
-                if np.isfinite(cost.means[:, d]).any()
-            ],
-        )
-        for d, name in enumerate(quality.datasets)
-    ]
+    shown = []
+    for d, name in enumerate(quality.datasets):
+        measured = [cost for cost in known if np.isfinite(cost.means[:, d]).any()]
+        shown.append(Costly(name, [_cost(quality, cost, d) for cost in measured]))
+    return shown
 
 
-def _cost(quality: Table, cost: Table, d: int) -> str:
+def _cost(quality: Table, cost: Table, d: int) -> Any:
     titles = (comparison.heading(cost), comparison.heading(quality))
-    return cost_chart(
-        quality.learners, cost.means[:, d].tolist(), quality.means[:, d].tolist(), titles
-    )
+    costs, values = (table.means[:, d].tolist() for table in (cost, quality))
+    return drawn(cost_chart(quality.learners, costs, values, titles))

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -25,7 +26,7 @@ NOTE = (
 
 
 def as_markdown(tables: Sequence[Table]) -> str:
-    """All tables in Markdown, each under a heading, with what the tests over data sets found."""
+    """All tables in Markdown, each under a heading, with what the tests over data sets say."""
     parts = [NOTE]
     for table in tables:
         lines = [_markdown_line(row) for row in cells(table)]
@@ -43,19 +44,17 @@ def as_latex(tables: Sequence[Table]) -> str:
 
 
 def as_csv(tables: Sequence[Table]) -> str:
-    """One line a value, not rounded; `failed` says why there is none."""
+    """One line per value, not rounded; `failed` says why there is none."""
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(["criterion", "dataset", "learner", "mean", "std", "best", "worse", "failed"])
     for table in tables:
-        for d, dataset in enumerate(table.datasets):
-            for k, learner in enumerate(table.learners):
-                rows.writerow(
-                    [table.criterion, dataset, learner, _blank(table.means[k, d]),
-                     _blank(table.deviations[k, d]), int(table.best[k, d]),
-                     int(table.is_worse(learner, dataset)),
-                     table.failures.get((learner, dataset), "")]
-                )  # fmt: skip
+        pairs = itertools.product(enumerate(table.datasets), enumerate(table.learners))
+        for (d, dataset), (k, learner) in pairs:
+            values = (_blank(part[k, d]) for part in (table.means, table.deviations))
+            marks = (int(table.best[k, d]), int(table.is_worse(learner, dataset)))
+            failed = table.failures.get((learner, dataset), "")
+            rows.writerow([table.criterion, dataset, learner, *values, *marks, failed])
     return out.getvalue()
 
 
@@ -73,15 +72,15 @@ def finding(table: Table) -> str:
     """What Friedman's and Nemenyi's tests say, and of whom not; nothing for one data set."""
     if table.criterion in COSTS or min(len(table.datasets), len(table.learners)) < 2:
         return ""
-    found, left = table.friedman, ", ".join(table.left_out)
-    if found is None:
+    test, left = table.friedman, ", ".join(table.left_out)
+    if test is None:
         return f"No test over data sets: too few learners have a value on each (left out: {left})."
     n_datasets = int(complete(table.means)[1].sum())
     sentence = (
-        f"Friedman over {n_datasets} data sets: p = {found.p_value:.3g}; mean ranks that differ "
-        f"by {found.critical_difference:.3g} or more differ significantly (Nemenyi, {ALPHA:.0%})."
+        f"Friedman over {n_datasets} data sets: p = {test.p_value:.3g}; mean ranks that differ "
+        f"by {test.critical_difference:.3g} or more differ significantly (Nemenyi, {ALPHA:.0%})."
     )
-    return f"{sentence} For want of values left out: {left}." if left else sentence
+    return f"{sentence} Values are missing, so these are left out: {left}." if left else sentence
 
 
 def failure_notes(table: Table) -> list[str]:
@@ -94,13 +93,12 @@ def failure_notes(table: Table) -> list[str]:
 
 def _failed(table: Table) -> dict[tuple[str, str], list[str]]:
     """Learner and reason to data sets, in the order of the rows and columns."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for learner in table.learners:
-        for dataset in table.datasets:
-            if (learner, dataset) in table.failures:
-                reason = table.failures[learner, dataset]
-                found.setdefault((learner, reason), []).append(dataset)
-    return found
+    failed: dict[tuple[str, str], list[str]] = {}
+    for learner, dataset in itertools.product(table.learners, table.datasets):
+        if (learner, dataset) in table.failures:
+            reason = table.failures[learner, dataset]
+            failed.setdefault((learner, reason), []).append(dataset)
+    return failed
 
 
 def _raised(number: int) -> str:
@@ -137,8 +135,8 @@ def _rank(rank: float, best: float) -> tuple[str, bool]:
 
 
 def _markdown_line(row: list[tuple[str, bool]]) -> str:
-    found = [f"**{_markdown(text)}**" if best else _markdown(text) for text, best in row]
-    return f"| {' | '.join(found)} |"
+    cells = [f"**{_markdown(text)}**" if best else _markdown(text) for text, best in row]
+    return f"| {' | '.join(cells)} |"
 
 
 def _markdown(text: str) -> str:

@@ -22,7 +22,7 @@ def of_parts(points: Sequence[LearningPoint]) -> LearningCurve:
     {'micro_f1': [0.5]}
     """
     return LearningCurve(
-        "Fresh copies of the model, each taught a larger part of the training documents, all "
+        "Fresh copies of the model each learned a larger part of the training documents. All were "
         "tested on the documents of this page.",
         [point.n_learned for point in points],
         {
@@ -48,8 +48,8 @@ def of_stream(points: Sequence[Any]) -> LearningCurve:
             values["average_precision"] = 1.0 - values["average_precision_loss"]
     named = [name for name in _PREQUENTIAL if recent and all(name in one for one in recent)]
     return LearningCurve(
-        "Each example was first ranked by what had been learned before it, then learned; a point "
-        "is the mean since the point before it.",
+        "Each example was first ranked by what had been learned before it, then learned. Each "
+        "point is the mean since the point before it.",
         [point.n_seen for point in kept],
         {name: [one[name] for one in recent] for name in named},
     )
@@ -66,11 +66,11 @@ def read_learning_curve(path: str | os.PathLike[str]) -> LearningCurve:
     try:
         records = [json.loads(line) for line in lines if line.strip()]
         points = [CurvePoint(int(r["n_seen"]), r["recent"], r["overall"]) for r in records]
-        found = of_stream(points)
+        curve = of_stream(points)
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{path} is no learning curve; give a file that labelrank learn --curve wrote"
         ) from error
-    if not found.values:
+    if not curve.values:
         raise InputError(f"{path} holds no point of a curve; let labelrank learn --curve write it")
-    return found
+    return curve

@@ -67,12 +67,10 @@ def render(template: str, **values: Any) -> str:
     """A template of this package filled in; all values are escaped, but for our own drawings."""
     from jinja2 import Environment, PackageLoader
 
-    found = Environment(
-        loader=PackageLoader("labelrank.report", "templates"), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
-    found.filters |= {"words": words, "arrow": arrow, "outcome": _outcome}
-    return found.get_template(template).render(version=__version__, **values)
+    loader = PackageLoader("labelrank.report", "templates")
+    templates = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    templates.filters |= {"words": words, "arrow": arrow, "outcome": _outcome}
+    return templates.get_template(template).render(version=__version__, **values)
 
 
 def criteria_rows(columns: Mapping[str, Mapping[str, float]]) -> Iterator[CriteriaRow]:
@@ -111,20 +109,19 @@ def drawn(svg: str) -> Any:
 
 
 def _charts(results: Results) -> dict[str, Any]:
-    found = {}
-    if len(results.curve.thresholds):
-        found["precision_recall"] = charts.precision_recall_chart(
-            results.curve, results.label_curves
-        )
-        found["threshold"] = charts.threshold_chart(results.curve, results.threshold)
+    made = {}
+    curve = results.curve
+    if len(curve.thresholds):
+        made["precision_recall"] = charts.precision_recall_chart(curve, results.label_curves)
+        made["threshold"] = charts.threshold_chart(curve, results.threshold)
     if results.reliability is not None:
-        found["reliability"] = charts.reliability_chart(results.reliability)
-        found["probabilities"] = charts.probability_histogram(results.reliability)
+        made["reliability"] = charts.reliability_chart(results.reliability)
+        made["probabilities"] = charts.probability_histogram(results.reliability)
     if results.confusion is not None:
-        found["confusion"] = charts.heat_map(results.confusion)
+        made["confusion"] = charts.heat_map(results.confusion)
     if results.learning is not None:
-        found["learning"] = charts.learning_chart(results.learning)
-    return {name: drawn(svg) for name, svg in found.items()}
+        made["learning"] = charts.learning_chart(results.learning)
+    return {name: drawn(svg) for name, svg in made.items()}
 
 
 def _outcome(label: RankedLabel) -> str:

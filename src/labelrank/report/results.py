@@ -185,27 +185,25 @@ def _label_curves(
     asked = [k for k, label in enumerate(labels) if label.name in frozenset(wanted)]
     usual = sorted(range(len(labels)), key=lambda k: -labels[k].relevant)
     chosen = list(dict.fromkeys([*asked, *usual]))[: max(CURVES, len(asked))]
-    columns = [Checked(sp.csr_array(Y.matrix[:, [k]])) for k in chosen]
-    return {
-        labels[k].name: metrics.precision_recall_curve(column, scores[:, [k]], points=80)
-        for k, column in zip(chosen, columns, strict=True)
-        if labels[k].relevant
-    }
+    curves = {}
+    for k in (k for k in chosen if labels[k].relevant):
+        column = Checked(sp.csr_array(Y.matrix[:, [k]]))
+        curve = metrics.precision_recall_curve(column, scores[:, [k]], points=80)
+        curves[labels[k].name] = curve
+    return curves
 
 
 def confusion(Y: Checked, members: Any, labels: Sequence[LabelResult]) -> Confusion | None:
     """The pairs of missed and wrongly given labels, most frequent first; None without any."""
-    found = metrics.label_confusion(Y, members).tocoo()
-    if not found.nnz:
+    counts = metrics.label_confusion(Y, members)
+    if not counts.nnz:
         return None
-    best = np.lexsort((found.col, found.row, -found.data))[:_PAIRS]
+    entries = counts.tocoo()
+    best = np.lexsort((entries.col, entries.row, -entries.data))[:_PAIRS]
     pairs = [
-        ConfusedPair(
-            labels[u].name, labels[v].name, int(count), labels[u].relevant - labels[u].correct
-        )
-        for u, v, count in zip(found.row[best], found.col[best], found.data[best], strict=True)
+        ConfusedPair(labels[u].name, labels[v].name, count, labels[u].relevant - labels[u].correct)
+        for u, v, count in zip(*(part[best].tolist() for part in (*entries.coords, entries.data)))
     ]
-    counts = found.tocsr()
     rows = _largest(counts.sum(axis=1))
     columns = _largest(counts[rows].sum(axis=0))
     return Confusion(

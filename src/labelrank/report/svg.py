@@ -199,7 +199,7 @@ def _ticks(low: float, high: float) -> list[float]:
 def _log_ticks(low: float, high: float) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for within in ((1,), (1, 3), (1, 2, 5)):
-        found = [s * 10.0**p for p in powers for s in within if low <= s * 10.0**p <= high]
-        if len(found) >= 3:
-            return found
-    return found
+        ticks = [s * 10.0**p for p in powers for s in within if low <= s * 10.0**p <= high]
+        if len(ticks) >= 3:
+            break
+    return ticks
