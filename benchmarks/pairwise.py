@@ -126,7 +126,7 @@ def _roofline(learner: PairwisePerceptron, X: sp.csr_array) -> dict:
     rows = as_rows(X[:10_000])
     start = time.perf_counter()
     learner.scorer_.votes(rows, N_JOBS)
-    read = len(rows.data) * learner.scorer_.pair_W.shape[0] * 64
+    read = len(rows.data) * len(learner.scorer_.pairs.W) * 64
     reached = read / (time.perf_counter() - start) / 1e9
     return {
         "name": "roofline, GB/s", "votes": round(reached, 1),

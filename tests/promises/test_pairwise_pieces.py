@@ -13,8 +13,12 @@ def problem(n=70, d=9, K=21, seed=0):
 
 
 def state(learner):
-    names = ("pair_W", "pair_U", "pair_seen", "threshold_W", "threshold_U", "threshold_seen")
-    return {name: getattr(learner.scorer_, name) for name in names}
+    parts = {"pairs": learner.scorer_.pairs, "thresholds": learner.scorer_.thresholds}
+    return {
+        f"{name}.{array}": getattr(part, array)
+        for name, part in parts.items()
+        for array in ("W", "U", "seen")
+    }
 
 
 def assert_same(a, b):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labelrank.preferences import Kind, pairs_of
+from labelrank import PairwisePerceptron, preferences
 
 
 class Reference:
@@ -10,18 +10,15 @@ class Reference:
 
     def __init__(self, n_features, n_labels, *, calibrated, ordered, margin=None, kernel=None):
         self.width = n_labels + calibrated
-        self.calibrated, self.ordered, self.margin = calibrated, ordered, margin
+        self.margin = margin
         self.kernel = kernel or (lambda x, z: x @ z)
+        self.preferences = PairwisePerceptron(calibrated=calibrated, ordered=ordered).preferences
         self.errors = {(u, v): [] for u in range(self.width) for v in range(u + 1, self.width)}
         self.trained = self.mistakes = 0
 
     def arcs(self, grades):
-        yield from pairs_of(grades, Kind.RELEVANT_IRRELEVANT)
-        if self.calibrated:
-            yield from pairs_of(grades, Kind.RELEVANT_THRESHOLD)
-            yield from pairs_of(grades, Kind.THRESHOLD_IRRELEVANT)
-        if self.ordered:
-            yield from pairs_of(grades, Kind.GRADED)
+        listed = preferences.arcs(grades[None], self.preferences)
+        return zip(listed.better.tolist(), listed.worse.tolist(), strict=True)
 
     def margin_of(self, x, u, v):
         """x·w of the pair u < v, its weights being twice the signed sum of its mistakes."""

@@ -23,13 +23,12 @@ def mlpp_complexity(*, seed: int, jobs: int | None) -> Iterator[Record]:
         learner = catalog.make(name, random_state=seed, n_jobs=jobs)
         expected = _expected(name, learner, data.train, seed)
         learner.fit(data.train.X, data.train.Y)
-        learner.decision_function(data.test.X)
-        counted = learner.n_operations_
+        trained = learner.n_operations_["train"]
         if name != "MMP":
-            expected *= counted["train"] / _decisions(name, data.train)
+            expected *= trained / _decisions(name, data.train)
         duels = K * (K - 1) / 2 if name == "MLPP" else K
-        yield Record("training", name, expected, counted["train"] / n)
-        yield Record("prediction", name, duels, counted["predict"] / n_test)
+        yield Record("training", name, expected, trained / n)
+        yield Record("prediction", name, duels, learner.count_operations(data.test.X) / n_test)
 
 
 def _decisions(name: str, data: Any) -> float:

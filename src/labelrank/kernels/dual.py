@@ -24,55 +24,71 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from labelrank._types import Array, Float32, Float64, Int32, Int64
 from labelrank.kernels._compile import kernel
 
 LINEAR, POLY, RBF = range(3)
 BLOCK = 1024
 BITS = 32
 TILE = 64
+# Places in `Store.used`.
+N_DOCUMENTS, N_ENTRIES, N_WORDS, MOST_VISITS, N_TRAINED, N_MISTAKES = range(6)
 
 
 class Documents(NamedTuple):
     """CSR rows of the instances that ever erred, their squared norms, visits with an error."""
 
-    indptr: npt.NDArray[np.int64]
-    indices: npt.NDArray[np.int32]
-    data: npt.NDArray[np.float32]
-    norms: npt.NDArray[np.float64]
-    visits: npt.NDArray[np.int32]
+    indptr: Int64
+    indices: Int32
+    data: Float32
+    norms: Float64
+    visits: Int32
 
 
 class Inverted(NamedTuple):
-    """For each feature the documents that hold it, among the first `n_documents`."""
+    """For each feature the documents that hold it, among the first `n_documents`.
 
-    indptr: npt.NDArray[np.int64]
-    documents: npt.NDArray[np.int32]
-    values: npt.NDArray[np.float32]
+    At `n_due` documents it is to be made anew; until then the others are searched directly.
+    """
+
+    indptr: Int64
+    documents: Int32
+    values: Float32
     n_documents: int
+    n_due: int
 
 
 class Entries(NamedTuple):
-    """Mistakes: words[start[e]:start[e+1]] are the labels `label[e]` failed to beat."""
+    """Mistakes: words[start[e]:start[e+1]] (uint32) are the labels `label[e]` failed to beat."""
 
-    document: npt.NDArray[np.int32]
-    label: npt.NDArray[np.int32]
-    start: npt.NDArray[np.int64]
-    words: npt.NDArray[np.uint32]
+    document: Int32
+    label: Int32
+    start: Int64
+    words: Array
 
 
 class Index(NamedTuple):
     """Who won and who lost in the first `n_blocks` blocks of BLOCK entries.
 
     The entries of label u in block b are first[u, b]:first[u+1, b]; those in which it lost are
-    at offset[start[u, b]:start[u+1, b]] from the beginning of the block.
+    at offset[start[u, b]:start[u+1, b]] (uint16) from the beginning of the block.
     """
 
-    first: npt.NDArray[np.int32]
-    start: npt.NDArray[np.int64]
-    offset: npt.NDArray[np.uint16]
+    first: Int32
+    start: Int64
+    offset: Array
     n_blocks: int
+
+
+class Store(NamedTuple):
+    """All that was learned; `used` counts what of the arrays is in use, and the work done."""
+
+    documents: Documents
+    inverted: Inverted
+    entries: Entries
+    index: Index
+    used: Int64
 
 
 class Similarity(NamedTuple):
@@ -87,10 +103,10 @@ class Similarity(NamedTuple):
 class Scratch(NamedTuple):
     """Working memory of one thread: by feature, by document (twice), by label (padded)."""
 
-    x: npt.NDArray[np.float64]
-    similarity: npt.NDArray[np.float64]
-    fixed: npt.NDArray[np.int64]
-    row: npt.NDArray[np.int64]
+    x: Float64
+    similarity: Float64
+    fixed: Int64
+    row: Int64
 
 
 @kernel
@@ -115,6 +131,7 @@ def dot_products(indices, data, documents, inverted, n_documents, x, out):
 
 @kernel
 def squared_norm(data):
+    """x.x in float64."""
     total = 0.0
     for p in range(data.shape[0]):
         total += np.float64(data[p]) * data[p]
@@ -123,6 +140,7 @@ def squared_norm(data):
 
 @kernel
 def apply_similarity(similarity, norm, norms, n_documents, out):
+    """Turn the inner products `out` into values of the kernel."""
     if similarity.code == POLY:
         for i in range(n_documents):
             out[i] = (similarity.gamma * out[i] + similarity.coef0) ** similarity.degree
@@ -148,12 +166,15 @@ def to_fixed_point(values, n, copies, fixed):
 
 
 @kernel
-def compare_documents(indices, data, documents, inverted, n_documents, similarity, copies, scratch):
-    """k(x, .) over all documents into scratch.fixed; returns its factor (NaN on overflow)."""
-    values = scratch.similarity
-    dot_products(indices, data, documents, inverted, n_documents, scratch.x, values)
-    apply_similarity(similarity, squared_norm(data), documents.norms, n_documents, values)
-    return to_fixed_point(values, n_documents, copies, scratch.fixed)
+def compare_row(X, r, store, similarity, scratch):
+    """k(x, .) of row r over all documents into scratch.fixed; its factor, or NaN on overflow."""
+    indptr, indices, data = X
+    span = slice(indptr[r], indptr[r + 1])
+    documents, used, values = store.documents, store.used, scratch.similarity
+    n = used[N_DOCUMENTS]
+    dot_products(indices[span], data[span], documents, store.inverted, n, scratch.x, values)
+    apply_similarity(similarity, squared_norm(data[span]), documents.norms, n, values)
+    return to_fixed_point(values, n, used[MOST_VISITS], scratch.fixed)
 
 
 @kernel
@@ -174,6 +195,7 @@ def add_losers(row, losers, value):
 
 @kernel
 def is_loser(words, start, stop, n_words, v):
+    """Whether words[start:stop], a mask of n_words or a sorted list, holds label v."""
     if stop - start == n_words:
         return (words[start + v // BITS] >> np.uint32(v % BITS)) & np.uint32(1) != 0
     end = stop
@@ -187,8 +209,9 @@ def is_loser(words, start, stop, n_words, v):
 
 
 @kernel
-def add_wins(row, u, entries, index, n_entries, fixed):
+def add_wins(row, u, store, fixed):
     """row[v] += the evidence for u over v."""
+    entries, index, n_entries = store.entries, store.index, store.used[N_ENTRIES]
     for block in range(index.n_blocks):
         for e in range(index.first[u, block], index.first[u + 1, block]):
             value = fixed[np.uint32(entries.document[e])]
@@ -200,8 +223,9 @@ def add_wins(row, u, entries, index, n_entries, fixed):
 
 
 @kernel
-def subtract_losses(row, u, entries, index, n_entries, fixed):
+def subtract_losses(row, u, store, fixed):
     """row[v] -= the evidence for v over u."""
+    entries, index, n_entries = store.entries, store.index, store.used[N_ENTRIES]
     n_words, recent = row.shape[0] // BITS, index.n_blocks * BLOCK
     for block in range(index.n_blocks):
         span = slice(block * BLOCK, (block + 1) * BLOCK)
@@ -216,19 +240,19 @@ def subtract_losses(row, u, entries, index, n_entries, fixed):
 
 
 @kernel
-def duels_of(u, entries, index, n_entries, fixed, row):
+def duels_of(u, store, fixed, row):
     """All duels of label u: row[v] > 0 where it beats v, by that margin (times factor / 2)."""
     row[:] = 0
-    add_wins(row, u, entries, index, n_entries, fixed)
-    subtract_losses(row, u, entries, index, n_entries, fixed)
+    add_wins(row, u, store, fixed)
+    subtract_losses(row, u, store, fixed)
 
 
 @kernel
-def all_wins(entries, index, n_entries, fixed, wins):
+def all_wins(store, fixed, wins):
     """wins[u, v]: the evidence for u over v, whose margin is wins[u, v] - wins[v, u]."""
     wins[:] = 0
     for u in range(wins.shape[0]):
-        add_wins(wins[u], u, entries, index, n_entries, fixed)
+        add_wins(wins[u], u, store, fixed)
 
 
 @kernel
@@ -252,18 +276,14 @@ def count_votes(wins, unit, votes, margins):
 
 
 @kernel
-def vote(X, first, last, store, sizes, similarity, scratch, wins, votes, margins):
+def vote(X, first, last, store, similarity, scratch, votes, margins):
     """Votes and summed margins of rows first..last; False where a kernel value overflows."""
-    documents, inverted, entries, index = store
-    indptr, indices, data = X
+    wins = np.empty((votes.shape[1], scratch.row.shape[0]), np.int64)
     for r in range(first, last):
-        span = slice(indptr[r], indptr[r + 1])
-        factor = compare_documents(
-            indices[span], data[span], documents, inverted, sizes[0], similarity, sizes[2], scratch
-        )
+        factor = compare_row(X, r, store, similarity, scratch)
         if math.isnan(factor):
             return False
-        all_wins(entries, index, sizes[1], scratch.fixed, wins)
+        all_wins(store, scratch.fixed, wins)
         count_votes(wins, 2.0 / factor, votes[r], margins[r])
     return True
 
@@ -281,22 +301,17 @@ def count_votes_among(wins, unit, votes, margins):
 
 
 @kernel
-def vote_among(X, first, last, labels, store, sizes, similarity, scratch, votes, margins):
+def vote_among(X, first, last, store, similarity, scratch, labels, votes, margins):
     """As `vote`, in the duels among labels[r] alone; only the entries of these are read."""
-    documents, inverted, entries, index = store
-    indptr, indices, data = X
     row, size = scratch.row, labels.shape[1]
     wins = np.empty((size, size), np.int64)
     for r in range(first, last):
-        span = slice(indptr[r], indptr[r + 1])
-        factor = compare_documents(
-            indices[span], data[span], documents, inverted, sizes[0], similarity, sizes[2], scratch
-        )
+        factor = compare_row(X, r, store, similarity, scratch)
         if math.isnan(factor):
             return False
         for a in range(size):
             row[:] = 0
-            add_wins(row, labels[r, a], entries, index, sizes[1], scratch.fixed)
+            add_wins(row, labels[r, a], store, scratch.fixed)
             for b in range(size):
                 wins[a, b] = row[labels[r, b]]
         count_votes_among(wins, 2.0 / factor, votes[r], margins[r])
@@ -304,22 +319,15 @@ def vote_among(X, first, last, labels, store, sizes, similarity, scratch, votes,
 
 
 @kernel
-def list_duels(X, rows, labels, store, sizes, similarity, scratch, out):
+def list_duels(X, rows, labels, store, similarity, scratch, out):
     """out[j] = the margins of label labels[j] for row rows[j]; False where a value overflows."""
-    documents, inverted, entries, index = store
-    indptr, indices, data = X
     factor = 1.0
     for j in range(rows.shape[0]):
-        r = rows[j]
-        if j == 0 or r != rows[j - 1]:
-            span = slice(indptr[r], indptr[r + 1])
-            factor = compare_documents(
-                indices[span], data[span], documents, inverted, sizes[0], similarity, sizes[2],
-                scratch,
-            )  # fmt: skip
+        if j == 0 or rows[j] != rows[j - 1]:
+            factor = compare_row(X, rows[j], store, similarity, scratch)
         if math.isnan(factor):
             return False
-        duels_of(labels[j], entries, index, sizes[1], scratch.fixed, scratch.row)
+        duels_of(labels[j], store, scratch.fixed, scratch.row)
         for v in range(out.shape[1]):
             out[j, v] = scratch.row[v] * (2.0 / factor)
     return True

@@ -4,9 +4,9 @@ Problem   for every instance x, in order, and every preference u > v it states: 
           w_uv += 2 x, which is written down as "x erred on (u, v)" (see `labelrank.kernels.dual`).
 Given     X and the grades Y in CSR layout (indptr int64, indices int32, data float32 / float64;
           a grade of NaN is unknown), `order` int64: the rows to visit from position `at` on.
+          Kernel values are known to be finite: the caller bounds them before the first row.
 Changes   Documents, Entries and the counters `used` grow; `known` maps rows of X to documents.
-Returns   the position in `order` at which room ran out or an index fell due; -1 - position
-          where a kernel value overflows.
+Returns   the position in `order` at which room ran out or an index fell due.
 Cost      for each relevant label (and Θ) one row of duels.
 Order     instances as given. The preferences of one instance concern different perceptrons,
           so their order does not matter.
@@ -17,15 +17,26 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from labelrank._types import Array, Float64, Int32
 from labelrank.kernels._compile import kernel
-from labelrank.kernels.dual import BITS, BLOCK, compare_documents, duels_of, is_loser, squared_norm
+from labelrank.kernels.dual import (
+    BITS,
+    BLOCK,
+    MOST_VISITS,
+    N_DOCUMENTS,
+    N_ENTRIES,
+    N_MISTAKES,
+    N_TRAINED,
+    N_WORDS,
+    compare_row,
+    duels_of,
+    is_loser,
+    squared_norm,
+)
 
-N_DOCUMENTS, N_ENTRIES, N_WORDS, MOST_VISITS, N_TRAINED, N_MISTAKES = range(6)
 
-
-class Rule(NamedTuple):
+class Training(NamedTuple):
     """Which preferences train, and when one is a mistake (margin NaN: by the sign, sgn(0) = +1)."""
 
     calibrated: bool
@@ -39,36 +50,37 @@ class Grades(NamedTuple):
     `candidates` (n, k) lists them, `rest` is then NaN; with k = 0 all labels do, and it is -1.
     """
 
-    grade: npt.NDArray[np.float64]
-    lost: npt.NDArray[np.uint8]
-    candidates: npt.NDArray[np.int32]
+    grade: Float64
+    lost: Array
+    candidates: Int32
     rest: float
 
 
 @kernel
-def grade_labels(r, columns, values, rule, n_labels, grades):
+def grade_labels(r, columns, values, training, n_labels, grades):
     """Relevant labels by their grade (all 1 if not ordered), Θ 0, irrelevant -1, unknown NaN."""
     grade = grades.grade
     grade[grades.candidates[r]] = -1.0
     for p in range(columns.shape[0]):
         is_relevant = values[p] > 0.0
-        grade[columns[p]] = (values[p] if rule.ordered else 1.0) if is_relevant else math.nan
-    if rule.calibrated:
+        grade[columns[p]] = (values[p] if training.ordered else 1.0) if is_relevant else math.nan
+    if training.calibrated:
         grade[n_labels - 1] = 0.0
 
 
 @kernel
 def forget_grades(r, columns, grades):
+    """Undo `grade_labels`."""
     grades.grade[grades.candidates[r]] = grades.rest
     grades.grade[columns] = grades.rest
 
 
 @kernel
-def find_mistakes(u, row, grade, n_labels, rule, factor, lost):
+def find_mistakes(u, row, grade, n_labels, training, factor, lost):
     """Mark the labels v graded below u that it fails to beat; returns (trained, mistakes)."""
     before, after = np.int64(0), np.int64(-1)
-    if not math.isnan(rule.margin):
-        before = np.int64(math.floor(max(-4e18, min(4e18, 0.5 * rule.margin * factor))))
+    if not math.isnan(training.margin):
+        before = np.int64(math.floor(max(-4e18, min(4e18, 0.5 * training.margin * factor))))
         after = before
     trained, mistakes = 0, 0
     for v in range(n_labels):
@@ -98,6 +110,7 @@ def write_losers(lost, n_labels, n_losers, words, at, n_words):
 
 @kernel
 def add_document(indices, data, documents, used):
+    """Append a document without visits; returns its number."""
     i = used[N_DOCUMENTS]
     start = documents.indptr[i]
     stop = start + indices.shape[0]
@@ -111,45 +124,47 @@ def add_document(indices, data, documents, used):
 
 
 @kernel
-def add_entry(i, u, n_labels, n_losers, entries, used, lost):
-    e = used[N_ENTRIES]
-    n_words = (n_labels + BITS - 1) // BITS
+def write_entry(e, i, u, n_labels, n_losers, store, lost):
+    """Make it entry e that document i failed to place label u above the marked ones."""
+    entries, n_words = store.entries, (n_labels + BITS - 1) // BITS
     entries.document[e] = i
     entries.label[e] = u
     end = write_losers(lost, n_labels, n_losers, entries.words, entries.start[e], n_words)
     entries.start[e + 1] = end
-    used[N_ENTRIES] += 1
-    used[N_WORDS] = end
+    store.used[N_WORDS] = end
 
 
 @kernel
-def learn_labels(columns, i, factor, rule, entries, index, used, scratch, grades):
+def learn_labels(columns, i, factor, training, store, scratch, grades):
     """Train all duels of the better labels of document i; returns the number of mistakes."""
-    n_labels = index.first.shape[0] - 1
-    n_entries, before = used[N_ENTRIES], used[N_MISTAKES]
-    for p in range(columns.shape[0] + int(rule.calibrated)):
+    n_labels, used = store.index.first.shape[0] - 1, store.used
+    before, end = used[N_MISTAKES], used[N_ENTRIES]
+    for p in range(columns.shape[0] + int(training.calibrated)):
         u = columns[p] if p < columns.shape[0] else n_labels - 1
         if math.isnan(grades.grade[u]):
             continue
-        duels_of(u, entries, index, n_entries, scratch.fixed, scratch.row)
+        duels_of(u, store, scratch.fixed, scratch.row)
         trained, mistakes = find_mistakes(
-            u, scratch.row, grades.grade, n_labels, rule, factor, grades.lost
+            u, scratch.row, grades.grade, n_labels, training, factor, grades.lost
         )
         used[N_TRAINED] += trained
         used[N_MISTAKES] += mistakes
         if mistakes:
-            add_entry(i, u, n_labels, mistakes, entries, used, grades.lost)
+            write_entry(end, i, u, n_labels, mistakes, store, grades.lost)
+            end += 1
+    used[N_ENTRIES] = end
     return used[N_MISTAKES] - before
 
 
 @kernel
-def is_full(n_better, entries, index, inverted, used, n_recent):
+def is_full(n_better, store):
     """Whether the next instance could overrun the room, or an index has fallen due."""
+    used, entries, index = store.used, store.entries, store.index
     n_words = (index.first.shape[0] - 1 + BITS - 1) // BITS
     return (
         used[N_WORDS] + n_better * n_words > entries.words.shape[0]
         or used[N_ENTRIES] >= (index.n_blocks + 1) * BLOCK
-        or used[N_DOCUMENTS] >= inverted.n_documents + n_recent
+        or used[N_DOCUMENTS] >= store.inverted.n_due
     )
 
 
@@ -164,25 +179,20 @@ def remember(r, i, indices, data, known, documents, used):
 
 
 @kernel
-def learn_pass(X, Y, order, at, rule, similarity, known, store, used, n_recent, scratch, grades):
-    documents, inverted, entries, index = store
-    n_labels = index.first.shape[0] - 1
+def learn_pass(X, Y, order, at, training, known, store, similarity, scratch, grades):
+    """Learn rows order[at:] until one does not fit any more; returns where to go on."""
+    n_labels, used = store.index.first.shape[0] - 1, store.used
     while at < order.shape[0]:
         r = order[at]
         span, spread = slice(X[0][r], X[0][r + 1]), slice(Y[0][r], Y[0][r + 1])
-        indices, data, columns = X[1][span], X[2][span], Y[1][spread]
-        if is_full(columns.shape[0] + 1, entries, index, inverted, used, n_recent):
+        columns = Y[1][spread]
+        if is_full(columns.shape[0] + 1, store):
             return at
-        factor = compare_documents(
-            indices, data, documents, inverted, used[N_DOCUMENTS], similarity,
-            used[MOST_VISITS], scratch,
-        )  # fmt: skip
-        if math.isnan(factor):
-            return -1 - at
-        grade_labels(r, columns, Y[2][spread], rule, n_labels, grades)
+        factor = compare_row(X, r, store, similarity, scratch)
+        grade_labels(r, columns, Y[2][spread], training, n_labels, grades)
         i = known[r] if known[r] >= 0 else used[N_DOCUMENTS]
-        if learn_labels(columns, i, factor, rule, entries, index, used, scratch, grades):
-            remember(r, i, indices, data, known, documents, used)
+        if learn_labels(columns, i, factor, training, store, scratch, grades):
+            remember(r, i, X[1][span], X[2][span], known, store.documents, used)
         forget_grades(r, columns, grades)
         at += 1
     return at

@@ -1,22 +1,27 @@
-"""Learning one perceptron per pair of labels, sixteen pairs at once.
+"""One perceptron per pair of labels, sixteen pairs at once: learning, margins, votes.
 
 Problem   for each instance in the given order and each pair u < v of which it prefers one:
               s = x.w_uv;  if the rule finds s wrong: w_uv += step x
           and, if averaged, U_uv += t step x, t the examples the pair had seen before, so that
-          W - U / T is the mean of the weights after each of its T examples
+          W - U / T is the mean of the weights after each of its T examples.
+          In a prediction u wins if s_uv >= 0, else v; count wins and sum margins of each label
 Given     X        rows: int64 pointers, int32 columns, float32 values
           tiles    groups of four labels; tile (g, h), g <= h, has number h (h + 1) / 2 + g and
                    holds the pairs of label a of g over label b of h in lane 4a + b
           mentions for each group the positions of `order` that mention (as relevant or unknown)
                    one of its labels, ascending, and the levels of its labels there: 0 irrelevant,
                    larger is better, NaN takes no part
+          shrink   1 / T of each pair
 Changes   W        float32 (tiles, d, 16), flat: one cache line for a feature of a tile, whichever
                    of its eight labels is relevant; U likewise, or empty
           seen     int64 (tiles, 16), flat: examples shown to each pair, if averaged
-Returns   pairs shown, and those that moved
+          votes, sums  float32 (groups, n, 4), flat, for rows begin ... begin + n - 1
+Returns   learning: pairs shown, and those that moved
 Cost      one vector operation a non-zero for a tile of which a label is relevant, two if wrong;
-          tiles without a relevant label are not visited
-Order     instances as given; tiles share nothing: any split over threads gives the same bits
+          tiles without a relevant label are not visited. Votes: one a non-zero for every tile;
+          four tiles share one pass over X, and a tile stays in cache while all rows go by
+Order     instances as given; tiles share nothing, rows of a prediction neither: any split over
+          threads gives the same bits
 See       Loza Mencía & Fürnkranz 2008, Fig. 3 (MLPP); Crammer et al. 2006 (PA-I)
 """
 
@@ -29,6 +34,8 @@ from labelrank.kernels.random import normal
 from labelrank.kernels.simd16 import (
     above,
     add,
+    add_columns,
+    add_rows,
     at_most,
     count,
     fill,
@@ -50,7 +57,7 @@ _AHEAD = 3
 
 
 class Mentions(NamedTuple):
-    """Who mentions a group of labels, in the order of presentation."""
+    """Who mentions a group of labels, in the order of presentation; see the contract above."""
 
     order: np.ndarray
     start: np.ndarray
@@ -87,6 +94,7 @@ class Update(NamedTuple):
 
 @kernel
 def count_mentions(yptr, yidx, order, width, counts):
+    """counts[g] += the rows of `order` that mention a label of group g, of `width` labels."""
     for i in order:
         last = -1
         for q in range(yptr[i], yptr[i + 1]):
@@ -256,31 +264,142 @@ def learn_thresholds(xptr, xidx, xval, mentions, block, update, weights):
     scratch = np.empty(2 * WIDTH, np.float32)
     threshold = fill(np.float32(0.5))
     blank = load(mentions.blank, WIDTH * block)
-    base = np.int64(block) * weights.n_features * WIDTH
+    at, base = block * WIDTH, np.int64(block) * weights.n_features * WIDTH
     for t in range(order.shape[0]):
         levels = blank
         if entry < last and position[entry] == t:
             levels = load(level, WIDTH * entry)
             entry += 1
         over, under = above(levels, threshold), above(threshold, levels)
-        row = order[t]
+        start, stop = xptr[order[t]], xptr[order[t] + 1]
         shown += count(over) + count(under)
         moved += _correct(
-            xidx, xval, xptr[row], xptr[row + 1], over, under, update, W, base, U, seen,
-            block * WIDTH, scratch,
-        )  # fmt: skip
+            xidx, xval, start, stop, over, under, update, W, base, U, seen, at, scratch
+        )
     return shown, moved
 
 
 @kernel
-def fill_pairs(tiles, first_tile, last_tile, first_label, scale, seed, weights):
-    """Small normal weights, by (feature, u, v) alone, for the pairs of labels >= first_label."""
-    for tile in range(first_tile, last_tile):
-        base = np.int64(tile) * weights.n_features * WIDTH
-        for lane in range(WIDTH):
-            u = tiles.row[tile] * SIDE + lane // SIDE
-            v = tiles.column[tile] * SIDE + lane % SIDE
-            if tiles.allowed[tile * WIDTH + lane] and v >= first_label:
-                for j in range(weights.n_features):
-                    at = base + WIDTH * j + lane
-                    weights.W[at] = scale * normal(seed, j, v * (v - 1) // 2 + u)
+def fill_random(keys, scale, seed, W, n_features):
+    """Small normal weights, by (feature, key) alone, in every lane whose key is not negative."""
+    for lane in range(keys.shape[0]):
+        base = np.int64(lane // WIDTH) * n_features * WIDTH + lane % WIDTH
+        if keys[lane] >= 0:
+            for j in range(n_features):
+                W[base + WIDTH * j] = scale * normal(seed, j, keys[lane])
+
+
+@kernel
+def tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, tile):
+    """The sixteen margins of one row and one tile; `shrink` is 1 / T of each pair."""
+    base = np.int64(tile) * n_features * WIDTH
+    s = row_scores(xidx, xval, start, stop, W, base)
+    if U.shape[0]:
+        late = row_scores(xidx, xval, start, stop, U, base)
+        s = subtract(s, multiply(load(shrink, tile * WIDTH), late))
+    return s
+
+
+@kernel
+def _cast_votes(s, row, column, allowed, tile, n, i, votes, sums):
+    """Votes and margins of the sixteen duels of a tile, for all of its eight labels."""
+    lawful = load(allowed, tile * WIDTH)
+    wins = multiply(lawful, at_most(zeros(), s))
+    margins = multiply(lawful, s)
+    as_row = SIDE * (row[tile] * n + i)
+    as_column = SIDE * (column[tile] * n + i)
+    add_rows(wins, votes, as_row)
+    add_columns(subtract(lawful, wins), votes, as_column)
+    add_rows(margins, sums, as_row)
+    add_columns(subtract(zeros(), margins), sums, as_column)
+
+
+@kernel
+def vote(xptr, xidx, xval, begin, end, tiles, weights, votes, sums):
+    """Votes by plain weights. `tiles` ends in three that allow nothing, so four always go."""
+    # Bound once: reading an array out of a tuple counts its references, which threads share.
+    row, column, allowed = tiles.row, tiles.column, tiles.allowed
+    W, size = weights.W, np.int64(weights.n_features) * WIDTH
+    n, n_tiles = end - begin, W.shape[0] // size
+    for tile in range(0, n_tiles, 4):
+        b0 = tile * size
+        b1 = min(tile + 1, n_tiles - 1) * size
+        b2 = min(tile + 2, n_tiles - 1) * size
+        b3 = min(tile + 3, n_tiles - 1) * size
+        for i in range(n):
+            s0, s1, s2, s3 = zeros(), zeros(), zeros(), zeros()
+            for p in range(xptr[begin + i], xptr[begin + i + 1]):
+                at, x = WIDTH * np.int64(xidx[p]), xval[p]
+                s0 = multiply_add(x, load(W, b0 + at), s0)
+                s1 = multiply_add(x, load(W, b1 + at), s1)
+                s2 = multiply_add(x, load(W, b2 + at), s2)
+                s3 = multiply_add(x, load(W, b3 + at), s3)
+            _cast_votes(s0, row, column, allowed, tile, n, i, votes, sums)
+            _cast_votes(s1, row, column, allowed, tile + 1, n, i, votes, sums)
+            _cast_votes(s2, row, column, allowed, tile + 2, n, i, votes, sums)
+            _cast_votes(s3, row, column, allowed, tile + 3, n, i, votes, sums)
+
+
+@kernel
+def vote_averaged(xptr, xidx, xval, begin, end, tiles, weights, shrink, votes, sums):
+    """Votes by averaged weights."""
+    row, column, allowed = tiles.row, tiles.column, tiles.allowed
+    W, U, n_features = weights.W, weights.U, weights.n_features
+    n = end - begin
+    for tile in range(W.shape[0] // (n_features * WIDTH)):
+        for i in range(n):
+            start, stop = xptr[begin + i], xptr[begin + i + 1]
+            s = tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, tile)
+            _cast_votes(s, row, column, allowed, tile, n, i, votes, sums)
+
+
+@kernel
+def threshold_margins(xptr, xidx, xval, rows, begin, end, weights, shrink, n_blocks, out):
+    """out[j, 16 b + lane]: that label over the threshold label in instance `rows[j]`."""
+    W, U, n_features = weights.W, weights.U, weights.n_features
+    for block in range(n_blocks):
+        for j in range(begin, end):
+            start, stop = xptr[rows[j]], xptr[rows[j] + 1]
+            s = tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, block)
+            store(out, np.int64(j) * n_blocks * WIDTH + block * WIDTH, s)
+
+
+@kernel
+def all_margins(xptr, xidx, xval, tiles, n_tiles, weights, shrink, out):
+    """out[row, u, v] and out[row, v, u] of all pairs of labels."""
+    row, column, allowed = tiles.row, tiles.column, tiles.allowed
+    W, U, n_features = weights.W, weights.U, weights.n_features
+    lanes = np.empty(WIDTH, np.float32)
+    for i in range(xptr.shape[0] - 1):
+        for tile in range(n_tiles):
+            start, stop = xptr[i], xptr[i + 1]
+            s = tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, tile)
+            store(lanes, 0, s)
+            for lane in range(WIDTH):
+                if allowed[tile * WIDTH + lane]:
+                    u = row[tile] * SIDE + lane // SIDE
+                    v = column[tile] * SIDE + lane % SIDE
+                    out[i, u, v] = lanes[lane]
+                    out[i, v, u] = -lanes[lane]
+
+
+@kernel
+def label_margins(xptr, xidx, xval, instances, labels, n_groups, tiles, weights, shrink, out):
+    """out[j, v]: label `labels[j]` over v in instance `instances[j]`."""
+    allowed = tiles.allowed
+    W, U, n_features = weights.W, weights.U, weights.n_features
+    lanes = np.empty(WIDTH, np.float32)
+    for j in range(instances.shape[0]):
+        start, stop = xptr[instances[j]], xptr[instances[j] + 1]
+        group, place = labels[j] // SIDE, labels[j] % SIDE
+        for other in range(n_groups):
+            low, high = min(group, other), max(group, other)
+            tile = high * (high + 1) // 2 + low
+            s = tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, tile)
+            store(lanes, 0, s)
+            for lane in range(WIDTH):
+                if allowed[tile * WIDTH + lane]:
+                    if other >= group and lane // SIDE == place:
+                        out[j, SIDE * other + lane % SIDE] = lanes[lane]
+                    if other <= group and lane % SIDE == place:
+                        out[j, SIDE * other + lane // SIDE] = -lanes[lane]

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from labelrank.kernels._compile import kernel
-from labelrank.kernels.dual import compare_documents, duels_of
+from labelrank.kernels.dual import compare_row, duels_of
 
 OPEN, SEEN, TAKEN = range(3)
 
@@ -83,23 +83,18 @@ def take_rows(active, labels, margins, losses, state, hint, evaluations):
 
 
 @kernel
-def quick_dual(X, first, last, store, sizes, similarity, scratch, losses, evaluations):
+def quick_dual(X, first, last, store, similarity, scratch, losses, evaluations):
     """Rows first..last in the dual representation; False where a kernel value overflows."""
-    documents, inverted, entries, index = store
-    indptr, indices, data = X
     n_labels = losses.shape[1]
     state, hint = np.empty(n_labels, np.uint8), np.empty(n_labels)
     for r in range(first, last):
-        span = slice(indptr[r], indptr[r + 1])
-        factor = compare_documents(
-            indices[span], data[span], documents, inverted, sizes[0], similarity, sizes[2], scratch
-        )
+        factor = compare_row(X, r, store, similarity, scratch)
         if math.isnan(factor):
             return False
         losses[r], state[:], evaluations[r] = 0, OPEN, 0
         u = n_labels - 1
         while u >= 0:
-            duels_of(u, entries, index, sizes[1], scratch.fixed, scratch.row)
+            duels_of(u, store, scratch.fixed, scratch.row)
             evaluations[r] += take_row(u, scratch.row, losses[r], state, hint)
             u = next_label(losses[r], state, hint)
     return True

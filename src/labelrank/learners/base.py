@@ -266,7 +266,7 @@ class IncrementalRanker(LabelRanker):
             self._learn_more(X, Y)
         return self
 
-    def _welcome(self, classes: Array) -> None:
+    def add_labels(self, classes: Array) -> None:
         """Take in labels declared after the first piece, before the piece that brings them."""
         n_before = self.n_labels_
         self.target_ = self.target_.widened(classes)

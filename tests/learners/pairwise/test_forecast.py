@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from labelrank.errors import InputError
-from labelrank.learners.pairwise.forecast import Cost, Forecast, Problem, choose, forecast
+from labelrank.learners.pairwise.forecast import Cost, Forecast, ProblemSize, choose, forecast
 from labelrank.learners.pairwise.mistakes import DualPairScorer
-from labelrank.learners.pairwise.scorer import Rule
+from labelrank.learners.pairwise.scorer import UpdateRule
 from labelrank.learners.pairwise.weights import PrimalPairScorer
 from labelrank.relevance import check_relevance
 from labelrank.rows import as_rows
@@ -21,24 +21,24 @@ def costs(primal=(GIB, 1.0), dual=(GIB, 2.0)):
 
 def test_the_size_of_a_problem_is_counted():
     X, Y = np.array([[1.0, 2.0], [3.0, 4.0]]), check_relevance([[1, 1, 0], [np.nan, 2, 0]])
-    assert Problem.of(X, Y) == (2, 2, 3, 4, 3, 5.0, 8.0)
+    assert ProblemSize.of(X, Y) == (2, 2, 3, 4, 3, 5.0, 8.0)
 
 
 def test_bytes_are_right_within_a_factor_of_three():
     X, Y = random_problem(0, n=400, d=40, n_labels=60)
     Y = check_relevance(Y)
-    problem = Problem.of(X, Y)
+    problem = ProblemSize.of(X, Y)
     found = forecast(problem, calibrated=True)
     primal = PrimalPairScorer(40, 60, calibrated=True, ordered=False)
     dual = DualPairScorer(40, 60, calibrated=True, ordered=False)
-    dual.learn(as_rows(X), Y, np.arange(400))
+    dual.course(as_rows(X), Y)(np.arange(400))
     assert 1 / 3 < found.primal.n_bytes / primal.n_bytes < 3
     assert 1 / 3 < found.dual.n_bytes / dual.n_bytes < 3
 
 
 def test_few_labels_go_primal_and_thousands_dual():
-    few = Problem(23149, 25000, 103, 1_700_000, 75_000, 1e9, 1e10)
-    many = Problem(26874, 16645, 4341, 764416, 158125, 9.9e7, 4.9e9)
+    few = ProblemSize(23149, 25000, 103, 1_700_000, 75_000, 1e9, 1e10)
+    many = ProblemSize(26874, 16645, 4341, 764416, 158125, 9.9e7, 4.9e9)
     assert choose("auto", forecast(few), available=8 * GIB) == "primal"
     assert choose("auto", forecast(many), available=8 * GIB) == "dual"
 
@@ -61,8 +61,8 @@ def test_what_does_not_fit_is_refused_with_the_figures(asked):
 
 
 def test_options_that_need_weights_or_a_kernel_decide():
-    problem = Problem(100, 10, 5, 1000, 200, 1e4, 1e5)
-    averaged = forecast(problem, rule=Rule(averaging="averaged"))
+    problem = ProblemSize(100, 10, 5, 1000, 200, 1e4, 1e5)
+    averaged = forecast(problem, rule=UpdateRule(averaging="averaged"))
     assert choose("auto", averaged, available=GIB) == "primal"
     assert choose("auto", forecast(problem, kernel="rbf"), available=GIB) == "dual"
     with pytest.raises(InputError, match="averaging"):

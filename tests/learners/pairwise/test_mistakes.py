@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from labelrank.errors import InputError, ModelFileError
-from labelrank.learners.pairwise import mistake_store as dual_store
+from labelrank.errors import InputError
+from labelrank.kernels.dual import BLOCK
 from labelrank.learners.pairwise.mistakes import DualPairScorer
-from labelrank.learners.pairwise.scorer import Rule
+from labelrank.learners.pairwise.scorer import UpdateRule
+from labelrank.persistence import checks
 from labelrank.relevance import check_relevance
 from labelrank.rows import as_rows
 from references.pairwise import PairWeights, Reference, random_problem, votes_of
@@ -18,9 +19,14 @@ from references.pairwise import PairWeights, Reference, random_problem, votes_of
 
 def learned(X, Y, order, *, calibrated=True, ordered=False, margin=None, **kernel):
     scorer = DualPairScorer(
-        X.shape[1], Y.shape[1], calibrated=calibrated, ordered=ordered, rule=Rule(margin), **kernel
+        X.shape[1],
+        Y.shape[1],
+        calibrated=calibrated,
+        ordered=ordered,
+        rule=UpdateRule(margin),
+        **kernel,
     )
-    return scorer, scorer.learn(as_rows(X), check_relevance(Y), order)
+    return scorer, scorer.course(as_rows(X), check_relevance(Y))(order)
 
 
 def reference(X, Y, order, **options):
@@ -30,8 +36,7 @@ def reference(X, Y, order, **options):
 
 
 def same_state(a, b):
-    a, b = a.__getstate__(), b.__getstate__()
-    return all(np.array_equal(a[name], b[name]) for name in dual_store.SAVED)
+    return all(map(np.array_equal, a.mistakes, b.mistakes))
 
 
 @pytest.mark.parametrize("epochs", [1, 3])
@@ -93,7 +98,7 @@ def many_labels(seed):
 def test_blocks_of_the_index_change_nothing():
     X, Y = many_labels(6)
     scorer, lesson = learned(X, Y, np.arange(len(X)))
-    assert scorer._store.blocks.n_blocks > 3
+    assert len(scorer.mistakes.entry_label) > 3 * BLOCK
     weights = PairWeights(X, Y)
     assert lesson.mistakes == weights.mistakes
     np.testing.assert_array_equal(scorer.margins(as_rows(X[:5])), weights.margins(X[:5]))
@@ -105,7 +110,7 @@ def test_pieces_equal_the_whole():
     whole, lesson = learned(X, Y, np.arange(len(X)))
     pieces = DualPairScorer(12, 70, calibrated=True, ordered=False)
     lessons = [
-        pieces.learn(as_rows(X[a:b]), check_relevance(Y[a:b]), np.arange(b - a))
+        pieces.course(as_rows(X[a:b]), check_relevance(Y[a:b]))(np.arange(b - a))
         for a, b in itertools.pairwise([0, 1, 7, 8, 100, 250, 399, 400])
     ]
     assert same_state(whole, pieces)
@@ -114,13 +119,14 @@ def test_pieces_equal_the_whole():
 
 def test_a_second_pass_over_the_same_rows_stores_no_document_twice():
     X, Y = random_problem(8)
-    rows, order = as_rows(X), np.arange(len(X))
+    order = np.arange(len(X))
     scorer = DualPairScorer(6, 5, calibrated=True, ordered=False)
+    learn = scorer.course(as_rows(X), check_relevance(Y))
     for _ in range(3):
-        scorer.learn(rows, check_relevance(Y), order)
+        learn(order)
     together, _ = learned(X, Y, np.tile(order, 3))
     assert same_state(scorer, together)
-    assert scorer._store.sizes[0] <= len(X)
+    assert len(scorer.mistakes.document_visits) <= len(X)
 
 
 def test_a_saved_scorer_goes_on_where_it_stopped():
@@ -128,7 +134,7 @@ def test_a_saved_scorer_goes_on_where_it_stopped():
     first, _ = learned(X[:300], Y[:300], np.arange(300))
     restored = pickle.loads(pickle.dumps(first))
     for scorer in (first, restored):
-        scorer.learn(as_rows(X[300:]), check_relevance(Y[300:]), np.arange(100))
+        scorer.course(as_rows(X[300:]), check_relevance(Y[300:]))(np.arange(100))
     assert same_state(first, restored)
     for ours, theirs in zip(first.votes(as_rows(X)), restored.votes(as_rows(X)), strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -140,13 +146,14 @@ def test_labels_declared_later_start_from_zero(calibrated):
     few = Y[:, :30]
     scorer, _ = learned(X[:15], few[:15], np.arange(15), calibrated=calibrated)
     before = scorer.margins(as_rows(X))
-    scorer.widen(40)
-    after = scorer.margins(as_rows(X))
+    wide = scorer.widened(40)
+    np.testing.assert_array_equal(scorer.margins(as_rows(X)), before)
+    after = wide.margins(as_rows(X))
     kept = [*range(30), *([40] if calibrated else [])]
     np.testing.assert_array_equal(after[:, kept][:, :, kept], before)
     assert not after[:, 30:40].any()
-    scorer.learn(as_rows(X[15:]), check_relevance(Y[15:]), np.arange(10))
-    assert scorer.margins(as_rows(X))[:, 30:40].any()
+    wide.course(as_rows(X[15:]), check_relevance(Y[15:]))(np.arange(10))
+    assert wide.margins(as_rows(X))[:, 30:40].any()
 
 
 def test_threads_change_nothing():
@@ -176,9 +183,9 @@ def test_empty_rows_and_rows_without_labels_are_harmless():
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        ({"rule": Rule(step="pa")}, "step"),
-        ({"rule": Rule(averaging="averaged")}, "averaging"),
-        ({"rule": Rule(init="random")}, "init"),
+        ({"rule": UpdateRule(step="pa")}, "step"),
+        ({"rule": UpdateRule(averaging="averaged")}, "averaging"),
+        ({"rule": UpdateRule(init="random")}, "init"),
         ({"kernel": "sigmoid"}, "kernel"),
     ],
 )
@@ -192,9 +199,9 @@ def test_wrong_shapes_are_refused():
     scorer = DualPairScorer(6, 5, calibrated=True, ordered=False)
     rows = as_rows(X)
     for bad in (
-        lambda: scorer.learn(as_rows(X[:, :3]), check_relevance(Y), np.arange(25)),
-        lambda: scorer.learn(rows, check_relevance(Y[:, :2]), np.arange(25)),
-        lambda: scorer.learn(rows, check_relevance(Y), np.array([25])),
+        lambda: scorer.course(as_rows(X[:, :3]), check_relevance(Y)),
+        lambda: scorer.course(rows, check_relevance(Y[:, :2])),
+        lambda: scorer.course(rows, check_relevance(Y))(np.array([25])),
         lambda: scorer.duels_of(rows, np.array([0]), np.array([6])),
     ):
         with pytest.raises(InputError):
@@ -230,9 +237,9 @@ def test_sparse_and_dense_rows_are_the_same():
 def test_a_state_that_would_mislead_the_kernels_is_refused(name, change):
     X, Y = many_labels(16)
     scorer, _ = learned(X[:50], Y[:50], np.arange(50))
-    state = scorer.__getstate__()
-    blank = DualPairScorer.__new__(DualPairScorer)
-    blank.__setstate__(state)
-    assert same_state(blank, scorer)
-    with pytest.raises(ModelFileError, match="do not fit"):
-        blank.__setstate__(state | {name: change(state[name])})
+    mistakes = scorer.mistakes
+    scorer.mistakes = mistakes
+    scorer.after_loading()
+    scorer.mistakes = mistakes._replace(**{name: change(getattr(mistakes, name))})
+    with pytest.raises(ValueError, match=r"do not fit|shape|pointers"):
+        checks.check(scorer, {}, restore=True)

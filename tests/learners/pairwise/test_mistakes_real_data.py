@@ -63,7 +63,7 @@ def test_primal_and_dual_make_the_same_mistakes_on_real_titles(titles):
         kind(X.n_columns, Y.shape[1], calibrated=True, ordered=False)
         for kind in (PrimalPairScorer, DualPairScorer)
     ]
-    lessons = [scorer.learn(X, Y, np.arange(X.n_rows)) for scorer in scorers]
+    lessons = [scorer.course(X, Y)(np.arange(X.n_rows)) for scorer in scorers]
     assert abs(lessons[0].mistakes - lessons[1].mistakes) <= 1e-4 * lessons[0].mistakes
     votes = [scorer.votes(X)[0] for scorer in scorers]
     assert (votes[0] == votes[1]).mean() > 0.999
@@ -73,7 +73,7 @@ def test_primal_and_dual_make_the_same_mistakes_on_real_titles(titles):
 def test_quick_voting_finds_the_sets_of_real_titles_by_few_duels(titles):
     X, Y = titles
     scorer = DualPairScorer(X.n_columns, Y.shape[1], calibrated=True, ordered=False)
-    scorer.learn(X, Y, np.arange(X.n_rows))
+    scorer.course(X, Y)(np.arange(X.n_rows))
     votes, _ = scorer.votes(X)
     quick = quick_voting(scorer, X)
     np.testing.assert_array_equal(quick.scores > 0, votes[:, :-1] > votes[:, -1:])

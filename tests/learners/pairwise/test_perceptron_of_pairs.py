@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from labelrank import BinaryRelevancePerceptron, PairwisePerceptron
+from labelrank import BinaryRelevancePerceptron, PairwisePerceptron, preferences
 from labelrank import resources as memory
 from labelrank.errors import InputError
-from labelrank.learners.pairwise.scorer import Rule
+from labelrank.learners.pairwise.scorer import UpdateRule
 from labelrank.learners.pairwise.weights import PrimalPairScorer
-from labelrank.preferences import Kind, pairs_of
 from labelrank.relevance import check_relevance
 from labelrank.rows import as_rows
 
@@ -20,7 +19,8 @@ class OneByOne:
     """Fig. 3 of Loza Mencía & Fürnkranz 2008, with the options of the library."""
 
     def __init__(self, d, K, *, calibrated, ordered, margin=None, step="perceptron", C=1.0):
-        self.width, self.calibrated, self.ordered = K + calibrated, calibrated, ordered
+        self.width = K + calibrated
+        self.preferences = PairwisePerceptron(calibrated=calibrated, ordered=ordered).preferences
         self.margin, self.step, self.C = margin, step, C
         self.pairs = list(itertools.combinations(range(self.width), 2))
         self.w = {pair: np.zeros(d) for pair in self.pairs}
@@ -28,10 +28,8 @@ class OneByOne:
         self.trained = self.mistakes = 0
 
     def arcs(self, grades):
-        kinds = [Kind.RELEVANT_IRRELEVANT]
-        kinds += [Kind.RELEVANT_THRESHOLD, Kind.THRESHOLD_IRRELEVANT] * self.calibrated
-        kinds += [Kind.GRADED] * self.ordered
-        return [arc for kind in kinds for arc in pairs_of(grades, kind)]
+        listed = preferences.arcs(grades[None], self.preferences)
+        return zip(listed.better.tolist(), listed.worse.tolist(), strict=True)
 
     def length(self, s, y, x):
         """How far w moves along y x, or None where it stays."""
@@ -104,7 +102,7 @@ def test_duels_votes_and_operations_are_exact(K, epochs, calibrated, ordered, ma
     scores = votes[:, :-1] - votes[:, -1:] if calibrated else votes
     np.testing.assert_array_equal(learner.decision_function(X), scores)
     width = K + calibrated
-    assert learner.n_operations_["predict"] == len(X) * width * (width - 1) // 2
+    assert learner.n_operations_["predict"] == width * (width - 1) // 2
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_matrix])
@@ -229,6 +227,6 @@ def test_weights_that_cannot_be_held_are_refused_with_the_figures(monkeypatch):
 )
 def test_the_door_refuses_what_would_corrupt_memory(columns, labels, order):
     X, Y = whole_numbers(0)
-    scorer = PrimalPairScorer(7, 6, calibrated=True, ordered=False, rule=Rule())
+    scorer = PrimalPairScorer(7, 6, calibrated=True, ordered=False, rule=UpdateRule())
     with pytest.raises(InputError):
-        scorer.learn(as_rows(X[:, :columns]), check_relevance(Y[:, :labels]), np.array(order))
+        scorer.course(as_rows(X[:, :columns]), check_relevance(Y[:, :labels]))(np.array(order))

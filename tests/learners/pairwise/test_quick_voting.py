@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from labelrank.errors import InputError
 from labelrank.learners.pairwise.mistakes import DualPairScorer
-from labelrank.learners.pairwise.quick_voting import check_quick, quick_voting
-from labelrank.learners.pairwise.scorer import Rule
+from labelrank.learners.pairwise.quick_voting import check_quick, losses_by_rounds, quick_voting
+from labelrank.learners.pairwise.scorer import UpdateRule
 from labelrank.relevance import check_relevance
 from labelrank.rows import as_rows
 from references.pairwise import random_problem, sets_of, votes_of
@@ -23,6 +23,9 @@ class Table:
     def duels_of(self, X, instances, labels):
         self.asked += len(labels)
         return self.all[instances, labels].astype(np.float32)
+
+    def quick_losses(self, X, losses, evaluations, n_jobs=None):
+        losses_by_rounds(self, X, losses, evaluations, n_jobs)
 
 
 def found_sets(scores):
@@ -60,8 +63,8 @@ def test_transitive_duels_need_few_evaluations():
 @pytest.mark.parametrize("calibrated_epochs", [1, 3])
 def test_the_dual_gives_the_sets_of_its_full_votes(calibrated_epochs):
     X, Y = random_problem(20, n=120, d=12, n_labels=40)
-    scorer = DualPairScorer(12, 40, calibrated=True, ordered=False, rule=Rule())
-    scorer.learn(as_rows(X), check_relevance(Y), np.tile(np.arange(120), calibrated_epochs))
+    scorer = DualPairScorer(12, 40, calibrated=True, ordered=False, rule=UpdateRule())
+    scorer.course(as_rows(X), check_relevance(Y))(np.tile(np.arange(120), calibrated_epochs))
     votes, _ = scorer.votes(as_rows(X))
     for n_jobs in (1, 2):
         found = quick_voting(scorer, as_rows(X), n_jobs)

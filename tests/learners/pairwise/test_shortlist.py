@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from labelrank import BinaryRelevancePerceptron, decoding
 from labelrank.errors import InputError
 from labelrank.learners.pairwise.mistakes import DualPairScorer
-from labelrank.learners.pairwise.proposers import CentroidRanker
 from labelrank.learners.pairwise.shortlist import (
     RANKERS,
+    CentroidRanker,
     ShortlistScorer,
     check_shortlist,
     make_ranker,
@@ -20,14 +20,24 @@ from references.pairwise import Reference, random_problem
 
 
 def shortlisted(X, Y, ranker="centroid", size=4, calibrated=True):
-    pairs = DualPairScorer(X.shape[1], Y.shape[1], calibrated=calibrated, ordered=False)
-    scorer = ShortlistScorer(pairs, make_ranker(ranker), size)
-    scorer.learn(as_rows(X), check_relevance(Y), np.arange(len(X)))
+    scorer = unfitted(X.shape[1], Y.shape[1], make_ranker(ranker), size, calibrated)
+    scorer.course(as_rows(X), check_relevance(Y))(np.arange(len(X)))
     return scorer
+
+
+def unfitted(n_features, n_labels, ranker, size, calibrated=True):
+    return ShortlistScorer(
+        n_features, n_labels, calibrated=calibrated, ordered=False, ranker=ranker, size=size
+    )
 
 
 def problem(seed=0, n=60):
     return random_problem(seed, n=n, d=12, n_labels=10)
+
+
+class GivenCandidates(DualPairScorer):
+    def candidates(self, X, Y):
+        return self.given
 
 
 def test_only_duels_with_candidates_are_learned():
@@ -38,8 +48,9 @@ def test_only_duels_with_candidates_are_learned():
     told[Y > 0] = 1.0
     slow = Reference(12, 10, calibrated=True, ordered=False)
     slow.learn(X, told, range(60))
-    pairs = DualPairScorer(12, 10, calibrated=True, ordered=False)
-    lesson = pairs.learn(as_rows(X), check_relevance(Y), np.arange(60), candidates=candidates)
+    pairs = GivenCandidates(12, 10, calibrated=True, ordered=False)
+    pairs.given = candidates
+    lesson = pairs.course(as_rows(X), check_relevance(Y))(np.arange(60))
     assert lesson == (slow.trained, slow.mistakes)
     np.testing.assert_array_equal(pairs.margins(as_rows(X)), slow.margins(X))
 
@@ -47,8 +58,7 @@ def test_only_duels_with_candidates_are_learned():
 @pytest.mark.parametrize("calibrated", [True, False])
 def test_votes_among_candidates_are_counted_from_their_margins(calibrated):
     X, Y = problem(1)
-    pairs = DualPairScorer(12, 10, calibrated=calibrated, ordered=False)
-    pairs.learn(as_rows(X), check_relevance(Y), np.arange(60))
+    pairs = shortlisted(X, Y, calibrated=calibrated)
     candidates = np.array([np.random.default_rng(i).permutation(10)[:4] for i in range(60)])
     votes, sums = pairs.votes_among(as_rows(X), candidates)
     margins = pairs.margins(as_rows(X))
@@ -64,7 +74,7 @@ def test_votes_among_candidates_are_counted_from_their_margins(calibrated):
 def test_proposed_labels_come_first_and_the_rest_as_the_ranker_says(ranker, calibrated):
     X, Y = problem(2)
     scorer = shortlisted(X, Y, ranker, calibrated=calibrated)
-    order = decoding.rank(scorer.scores(as_rows(X)))
+    order = decoding.rank(scorer.scores(as_rows(X), "margin"))
     rough = scorer.ranker.decision_function(X.astype(np.float32))
     proposed = decoding.rank(rough, 4)
     np.testing.assert_array_equal(np.sort(order[:, :4]), np.sort(proposed))
@@ -75,17 +85,17 @@ def test_a_shortlist_of_all_labels_ranks_by_all_duels():
     X, Y = problem(3)
     scorer = shortlisted(X, Y, size=50)
     everything = DualPairScorer(12, 10, calibrated=True, ordered=False)
-    everything.learn(as_rows(X), check_relevance(Y), np.arange(60))
-    np.testing.assert_array_equal(scorer.scorer.margins(as_rows(X)), everything.margins(as_rows(X)))
-    assert scorer.n_duels(2) == 2 * 11 * 10 // 2
+    everything.course(as_rows(X), check_relevance(Y))(np.arange(60))
+    np.testing.assert_array_equal(scorer.margins(as_rows(X)), everything.margins(as_rows(X)))
+    assert scorer.duels_each == 11 * 10 // 2
 
 
 def test_a_later_piece_is_learned_by_ranker_and_perceptrons():
     X, Y = problem(4)
     scorer = shortlisted(X[:30], Y[:30])
-    before = scorer.scores(as_rows(X))
-    scorer.learn(as_rows(X[30:]), check_relevance(Y[30:]), np.arange(30))
-    assert (scorer.scores(as_rows(X)) != before).any()
+    before = scorer.scores(as_rows(X), "margin")
+    scorer.course(as_rows(X[30:]), check_relevance(Y[30:]))(np.arange(30))
+    assert (scorer.scores(as_rows(X), "margin") != before).any()
     together = CentroidRanker().fit(X, Y)
     ours, theirs = scorer.ranker.decision_function(X), together.decision_function(X)
     np.testing.assert_allclose(ours, theirs, atol=1e-6)
@@ -94,20 +104,18 @@ def test_a_later_piece_is_learned_by_ranker_and_perceptrons():
 def test_a_second_epoch_keeps_the_proposals():
     X, Y = problem(5)
     rows, Y = as_rows(X), check_relevance(Y)
-    scorer = ShortlistScorer(
-        DualPairScorer(12, 10, calibrated=True, ordered=False), make_ranker("centroid"), 4
-    )
-    first = scorer.learn(rows, Y, np.arange(60))
-    assert scorer.learn(rows, Y, np.arange(60)).trained == first.trained
+    learn = unfitted(12, 10, make_ranker("centroid"), 4).course(rows, Y)
+    first = learn(np.arange(60))
+    assert learn(np.arange(60)).trained == first.trained
 
 
 def test_labels_declared_later_are_proposed_too():
     X, Y = problem(6)
     scorer = shortlisted(X[:30], Y[:30, :6])
-    scorer.widen(10)
-    scorer.learn(as_rows(X[30:]), check_relevance(Y[30:]), np.arange(30))
-    assert scorer.scores(as_rows(X)).shape == (60, 10)
-    assert (decoding.rank(scorer.scores(as_rows(X)), 4) >= 6).any()
+    scorer = scorer.widened(10)
+    scorer.course(as_rows(X[30:]), check_relevance(Y[30:]))(np.arange(30))
+    assert scorer.scores(as_rows(X), "margin").shape == (60, 10)
+    assert (decoding.rank(scorer.scores(as_rows(X), "margin"), 4) >= 6).any()
 
 
 def test_centroids_learned_in_pieces_equal_the_whole():
@@ -142,10 +150,12 @@ def test_candidates_out_of_range_are_refused():
     scorer = shortlisted(X, Y)
     for bad in (np.full((60, 2), 10), np.zeros((3, 2)), np.zeros(60)):
         with pytest.raises(InputError, match="candidates"):
-            scorer.scorer.votes_among(as_rows(X), bad)
+            scorer.votes_among(as_rows(X), bad)
 
 
 def test_sparse_and_dense_rows_are_the_same():
     X, Y = problem(10)
     ours, theirs = shortlisted(X, Y), shortlisted(sp.csr_array(X).toarray(), Y)
-    np.testing.assert_array_equal(ours.scores(as_rows(sp.csr_array(X))), theirs.scores(as_rows(X)))
+    np.testing.assert_array_equal(
+        ours.scores(as_rows(sp.csr_array(X)), None), theirs.scores(as_rows(X), None)
+    )

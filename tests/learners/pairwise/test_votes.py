@@ -8,7 +8,7 @@ from scipy.special import expit
 from labelrank import BinaryRelevancePerceptron, PairwisePerceptron
 from labelrank.errors import InputError
 from labelrank.learners.pairwise import votes as voting
-from labelrank.learners.pairwise.coupling import hastie_tibshirani, wu_lin_weng
+from labelrank.learners.pairwise.votes import hastie_tibshirani, wu_lin_weng
 
 
 def problem(seed=0, n=60, d=8, K=9):

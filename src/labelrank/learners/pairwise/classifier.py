@@ -1,5 +1,6 @@
 """Round robin: one binary classifier of any kind for each pair of labels, for few labels."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,21 +13,23 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array
-from labelrank.declared import check_choice
+from labelrank.declared import anything, choice, cut, flag, stored, threads
 from labelrank.learners.base import LabelRanker
-from labelrank.learners.pairwise import votes as voting
-from labelrank.learners.pairwise.coupling import COUPLINGS
+from labelrank.learners.pairwise import votes
 
 
 def _couples(learner: "PairwiseClassifier") -> bool:
     """Votes have no probabilities that would agree with them: coupling has."""
-    return learner.voting == "coupling" and hasattr(_base(learner), "predict_proba")
+    return learner.voting == "coupling" and hasattr(_base(learner.estimator), "predict_proba")
 
 
-def _base(learner: "PairwiseClassifier") -> Any:
-    return LogisticRegression() if learner.estimator is None else learner.estimator
-
-
+@stored(
+    "PairwiseClassifier",
+    1,
+    pairs_=anything(),
+    estimators_=anything(),
+)
+@dataclass(kw_only=True, eq=False, repr=False)
 class PairwiseClassifier(LabelRanker):
     """One binary classifier for each pair of labels: round robin with any scikit-learn classifier.
 
@@ -53,8 +56,8 @@ class PairwiseClassifier(LabelRanker):
     Attributes
     ----------
     pairs_ : list of (u, v), u < v; the threshold label has the index K
-    estimators_ : list of classifiers, one a pair; a number where the pair is always decided so:
-        the probability that u is preferred
+    estimators_ : list of classifiers, one per pair; a number where the pair is always decided the
+        same way: the probability that u is preferred
 
     Examples
     --------
@@ -67,45 +70,26 @@ class PairwiseClassifier(LabelRanker):
     array([0, 1, 2])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        calibrated: bool = True,
-        ordered: bool = False,
-        voting: str = "votes",
-        tie_break: str | None = "margin",
-        coupling: str = "wu-lin-weng",
-        threshold: Any = "cardinality",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.calibrated = calibrated
-        self.ordered = ordered
-        self.voting = voting
-        self.tie_break = tie_break
-        self.coupling = coupling
-        self.threshold = threshold
-        self.n_jobs = n_jobs
+    estimator: Any = field(default=None, kw_only=False)
+    calibrated: bool = flag(True)
+    ordered: bool = flag(False)
+    voting: str = choice(*votes.VOTINGS)
+    tie_break: str | None = choice(*votes.TIE_BREAKS)
+    coupling: str = choice(*votes.COUPLINGS)
+    threshold: Any = cut()
+    n_jobs: int | None = threads()
 
     @property
     def _calibrated(self) -> bool:  # type: ignore[override]
         return bool(self.calibrated)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("voting", self.voting, voting.VOTINGS)
-        check_choice("tie_break", self.tie_break, voting.TIE_BREAKS)
-        check_choice("coupling", self.coupling, tuple(COUPLINGS))
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         levels = self._levels(Y)
         width = levels.shape[1]
         self.pairs_ = [(u, v) for u in range(width) for v in range(u + 1, width)]
         sides = (np.sign(levels[:, u] - levels[:, v]) for u, v in self.pairs_)
-        self.estimators_ = list(
-            Parallel(n_jobs=self.n_jobs)(delayed(_fit_pair)(_base(self), X, y) for y in sides)
-        )
+        base, fit = _base(self.estimator), delayed(_fit_pair)
+        self.estimators_ = list(Parallel(n_jobs=self.n_jobs)(fit(base, X, y) for y in sides))
 
     def _levels(self, Y: sp.csr_array) -> Array:
         """Grades whose differences are the preferences: NaN states none, Θ is between 0 and 1."""
@@ -121,17 +105,17 @@ class PairwiseClassifier(LabelRanker):
 
     def _scores(self, X: Any) -> Array:
         width = self.n_labels_ + int(self.calibrated)
-        scores = voting.in_row_blocks(X.shape[0], width, lambda *span: self._block(X, *span))
-        return voting.relative_to_threshold(scores, self.calibrated)
+        scores = votes.in_row_blocks(X.shape[0], width, lambda *span: self._block(X, *span))
+        return votes.relative_to_threshold(scores, self.calibrated)
 
     def _block(self, X: Any, first: int, last: int) -> Array:
         chances = self._chances(X[first:last])
         if self.voting != "votes":
-            return voting.soft_scores(chances, self.voting, self.coupling)
-        votes = voting.count_votes(chances)
+            return votes.soft_scores(chances, self.voting, self.coupling)
+        won = votes.count_votes(chances)
         if self.tie_break is None:
-            return votes
-        return voting.break_ties(votes, (chances - 0.5).sum(axis=2))
+            return won
+        return votes.break_ties(won, (chances - 0.5).sum(axis=2))
 
     def _chances(self, X: Any) -> Array:
         """P(u beats v), n × K' × K'; both sides sum to 1."""
@@ -157,15 +141,19 @@ class PairwiseClassifier(LabelRanker):
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
         width = self.n_labels_ + int(self.calibrated)
-        couple = COUPLINGS[self.coupling]
-        coupled = voting.in_row_blocks(
+        couple = votes.COUPLINGS[self.coupling]
+        coupled = votes.in_row_blocks(
             X.shape[0], width, lambda first, last: couple(self._chances(X[first:last]))
         )
         if not self.calibrated:
             return coupled
-        if self._one_class:
+        if self.target_.one_class:
             return coupled[:, :-1] / coupled[:, :-1].sum(axis=1, keepdims=True)
         return coupled[:, :-1] / (coupled[:, :-1] + coupled[:, -1:])
+
+
+def _base(estimator: Any) -> Any:
+    return LogisticRegression() if estimator is None else estimator
 
 
 def _fit_pair(estimator: Any, X: Any, side: Array) -> Any:

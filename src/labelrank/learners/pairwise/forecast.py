@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labelrank.errors import InputError
-from labelrank.learners.pairwise.scorer import Rule
+from labelrank.learners.pairwise.scorer import PLAIN, UpdateRule
 from labelrank.learners.pairwise.weights import primal_bytes
 from labelrank.resources import available_bytes
 
@@ -26,7 +26,7 @@ _LATER_MISTAKES = 0.4
 _MODEST_BYTES = 2**30
 
 
-class Problem(NamedTuple):
+class ProblemSize(NamedTuple):
     """The size of a learning problem; `squares` are Σ (occurrences)², of labels and of features."""
 
     n_instances: int
@@ -38,7 +38,7 @@ class Problem(NamedTuple):
     feature_squares: float
 
     @classmethod
-    def of(cls, X: Any, Y: Any) -> "Problem":
+    def of(cls, X: Any, Y: Any) -> "ProblemSize":
         """The size of X (dense or CSR) with canonical CSR relevance Y."""
         n, d = X.shape
         is_sparse = hasattr(X, "indices")
@@ -75,18 +75,18 @@ class Forecast(NamedTuple):
 
 
 def forecast(
-    problem: Problem,
+    problem: ProblemSize,
     *,
     calibrated: bool = True,
     epochs: int = 1,
-    rule: Rule = Rule(),  # noqa: B008 - immutable
+    rule: UpdateRule = PLAIN,
     kernel: str = "linear",
 ) -> Forecast:
     """Bytes and seconds of training, primal and dual.
 
     Examples
     --------
-    >>> eurlex = Problem(26874, 16645, 4341, 764416, 158125, 9.9e7, 4.9e9)
+    >>> eurlex = ProblemSize(26874, 16645, 4341, 764416, 158125, 9.9e7, 4.9e9)
     >>> costs = forecast(eurlex)
     >>> costs.primal.n_bytes > 500 * 2**30 > 2**30 > costs.dual.n_bytes
     True
@@ -120,7 +120,9 @@ def choose(representation: str, costs: Forecast, *, available: int | None = None
     return min(modest or possible, key=lambda cost: cost.seconds).representation
 
 
-def _primal(problem: Problem, calibrated: bool, epochs: int, rule: Rule, kernel: str) -> Cost:
+def _primal(
+    problem: ProblemSize, calibrated: bool, epochs: int, rule: UpdateRule, kernel: str
+) -> Cost:
     averaged = rule.averaging is not None
     n_bytes = primal_bytes(
         problem.n_features, problem.n_labels, calibrated=calibrated, averaged=averaged
@@ -134,7 +136,7 @@ def _primal(problem: Problem, calibrated: bool, epochs: int, rule: Rule, kernel:
     return Cost("primal", n_bytes, seconds, refusal)
 
 
-def _dual(problem: Problem, calibrated: bool, epochs: int, rule: Rule) -> Cost:
+def _dual(problem: ProblemSize, calibrated: bool, epochs: int, rule: UpdateRule) -> Cost:
     n, width = problem.n_instances, problem.n_labels + calibrated
     passes = 1.0 + _LATER_MISTAKES * (epochs - 1)
     entries = passes * (problem.n_relevant + calibrated * n)
@@ -150,15 +152,8 @@ def _dual(problem: Problem, calibrated: bool, epochs: int, rule: Rule) -> Cost:
         + passes * walked * _ENTRY_SECONDS
         + losses * _LOSS_SECONDS
     )  # fmt: skip
-    return Cost("dual", n_bytes, seconds, _dual_refusal(rule))
-
-
-def _dual_refusal(rule: Rule) -> str | None:
-    plain = Rule()
-    for name in ("step", "averaging", "init"):
-        if getattr(rule, name) != getattr(plain, name):
-            return f"{name}={getattr(rule, name)!r} needs weights"
-    return None
+    reason = rule.needs_weights()
+    return Cost("dual", n_bytes, seconds, reason and f"{reason} needs weights")
 
 
 def linear_cost(n_features: int, n_labels: int, n_values: int, *, averaged: bool) -> Cost:

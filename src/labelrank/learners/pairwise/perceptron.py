@@ -5,6 +5,7 @@ perceptron has one vote in a prediction. With the threshold label Θ as one more
 also says where the relevant labels end (calibrated label ranking).
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,26 +13,34 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from labelrank import resources as memory
-from labelrank._types import Array
-from labelrank.declared import check_at_least, check_choice
+from labelrank._types import Array, Int64
+from labelrank.declared import choice, cut, flag, nested, number, seed, stored, threads, value
 from labelrank.errors import InputError
 from labelrank.learners.base import Explained, IncrementalRanker
-from labelrank.learners.pairwise import votes as voting
-from labelrank.learners.pairwise.coupling import COUPLINGS
-from labelrank.learners.pairwise.forecast import Forecast, Problem, choose, forecast
+from labelrank.learners.pairwise import votes
+from labelrank.learners.pairwise.forecast import Forecast, ProblemSize, choose, forecast
 from labelrank.learners.pairwise.mistakes import KERNELS, DualPairScorer
 from labelrank.learners.pairwise.quick_voting import check_quick, quick_voting
-from labelrank.learners.pairwise.scorer import PairScorer, Rule, n_pairs
+from labelrank.learners.pairwise.scorer import Course, PairScorer, UpdateRule
 from labelrank.learners.pairwise.shortlist import ShortlistScorer, check_shortlist, make_ranker
 from labelrank.learners.pairwise.weights import PrimalPairScorer
+from labelrank.preferences import Kind, Preferences
 from labelrank.relevance import check_relevance
-from labelrank.resources import track
+from labelrank.resources import require, track
 from labelrank.rows import Rows, as_rows
 
 MOST_EPOCHS = 10_000
 
 
+@stored(
+    "PairwisePerceptron",
+    1,
+    scorer_=nested("PrimalPairScorer", "DualPairScorer", "ShortlistScorer"),
+    n_trained=value(int, least=0, attribute="_n_trained"),
+    n_epochs_=value(int, least=0, optional=True),
+    n_mistakes_=value(int, least=0),
+)
+@dataclass(kw_only=True, eq=False, repr=False)
 class PairwisePerceptron(Explained, IncrementalRanker):
     """One perceptron for each pair of labels: MLPP, and with the threshold label calibrated MLPP.
 
@@ -42,9 +51,9 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     ordered : bool, default False
         Grades state preferences among relevant labels, which train their pairs too.
     voting : {"votes", "weighted", "coupling", "rivals"}
-        One vote a perceptron; its margin squashed to [0, 1]; pairwise coupling; or, if calibrated,
-        the margin over the threshold label and a share of the hardest duel with a label that beats
-        it too (see `voting.rival_scores`): scores that also order instances.
+        One vote per perceptron; its margin squashed to [0, 1]; pairwise coupling; or, if
+        calibrated, the margin over the threshold label and a share of the hardest duel with a
+        label that beats it too (see `votes.rival_scores`): scores that also order instances.
     tie_break : {"margin", None}
         Order equal votes by summed margins, or leave whole votes.
     coupling : {"wu-lin-weng", "hastie-tibshirani"}
@@ -84,7 +93,8 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     Attributes
     ----------
     n_operations_ : dict
-        "train": inner products and updates made; "predict": inner products made since fit.
+        "train": inner products and updates made; "predict": inner products per instance of full
+        voting. `count_operations` says what given instances cost.
     n_epochs_ : int
         Epochs of the last `fit`.
     n_mistakes_ : int
@@ -103,88 +113,40 @@ class PairwisePerceptron(Explained, IncrementalRanker):
            [1, 1]])
     """
 
-    def __init__(
-        self,
-        *,
-        calibrated: bool = True,
-        ordered: bool = False,
-        voting: str = "votes",
-        tie_break: str | None = "margin",
-        coupling: str = "wu-lin-weng",
-        inference: str = "full",
-        representation: str = "auto",
-        kernel: str = "linear",
-        gamma: float | None = None,
-        coef0: float = 1.0,
-        degree: int = 2,
-        shortlist: Any = None,
-        threshold: Any = "cardinality",
-        epochs: int = 1,
-        until_no_error: bool = False,
-        shuffle: bool = True,
-        init: str = "zeros",
-        margin: float | None = None,
-        averaging: str | None = None,
-        step: str = "perceptron",
-        C: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.calibrated = calibrated
-        self.ordered = ordered
-        self.voting = voting
-        self.tie_break = tie_break
-        self.coupling = coupling
-        self.inference = inference
-        self.representation = representation
-        self.kernel = kernel
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.degree = degree
-        self.shortlist = shortlist
-        self.threshold = threshold
-        self.epochs = epochs
-        self.until_no_error = until_no_error
-        self.shuffle = shuffle
-        self.init = init
-        self.margin = margin
-        self.averaging = averaging
-        self.step = step
-        self.C = C
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    calibrated: bool = flag(True)
+    ordered: bool = flag(False)
+    voting: str = choice(*votes.VOTINGS, "rivals")
+    tie_break: str | None = choice(*votes.TIE_BREAKS)
+    coupling: str = choice(*votes.COUPLINGS)
+    inference: str = choice("full", "quick")
+    representation: str = choice("auto", "primal", "dual")
+    kernel: str = choice(*KERNELS)
+    gamma: float | None = number(None, least=0, or_none=True)
+    coef0: float = number(1.0)
+    degree: int = number(2, least=1, whole=True)
+    shortlist: Any = None
+    threshold: Any = cut()
+    epochs: int = number(1, least=1, whole=True)
+    until_no_error: bool = flag(False)
+    shuffle: bool = flag(True)
+    init: str = choice("zeros", "random")
+    margin: float | None = number(None, least=0, or_none=True)
+    averaging: str | None = choice(None, "averaged")
+    step: str = choice("perceptron", "pa")
+    C: float = number(1.0, above=0)
+    n_jobs: int | None = threads()
+    random_state: Any = seed()
+    verbose: int = 0
 
     @property
     def _calibrated(self) -> bool:  # type: ignore[override]
         return bool(self.calibrated)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("voting", self.voting, (*voting.VOTINGS, "rivals"))
-        check_choice("tie_break", self.tie_break, voting.TIE_BREAKS)
-        check_choice("coupling", self.coupling, tuple(COUPLINGS))
-        check_choice("inference", self.inference, ("full", "quick"))
-        check_choice("representation", self.representation, ("auto", "primal", "dual"))
-        check_choice("kernel", self.kernel, tuple(KERNELS))
-        check_choice("init", self.init, ("zeros", "random"))
-        check_choice("averaging", self.averaging, (None, "averaged"))
-        check_choice("step", self.step, ("perceptron", "pa"))
-        check_at_least("epochs", self.epochs, 1)
-        check_at_least("margin", 0.0 if self.margin is None else self.margin, 0.0)
-        if not self.C > 0:
-            raise InputError(f"got C={self.C!r}; give a number above 0")
-        self._check_combinations()
-
     def _check_combinations(self) -> None:
         if self.shortlist is not None:
             check_shortlist(self.shortlist)
-            if (
-                self.representation == "primal"
-                or self.inference == "quick"
-                or self.voting != "votes"
-            ):
+            other = self.representation == "primal" or self.inference == "quick"
+            if other or self.voting != "votes":
                 raise InputError(
                     "got a shortlist, which votes in the dual representation; use "
                     "representation='dual' or 'auto', voting='votes' and inference='full'"
@@ -202,18 +164,66 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         if self.inference == "quick":
             check_quick(calibrated=self.calibrated, voting=self.voting, tie_break=self.tie_break)
 
+    # Which preferences train
+
+    @property
+    def preferences(self) -> Preferences:
+        """The kinds of preference that train; every one counts the same."""
+        kinds = [Kind.RELEVANT_IRRELEVANT]
+        if self.calibrated:
+            kinds += [Kind.RELEVANT_THRESHOLD, Kind.THRESHOLD_IRRELEVANT]
+        if self.ordered:
+            kinds += [Kind.GRADED]
+        return Preferences.each(*kinds)
+
+    # What scores: weights, mistakes, or mistakes on a shortlist
+
+    def _start(self, X: Any, Y: sp.csr_array) -> None:
+        self.scorer_ = self._new_scorer(X, Y)
+        self._n_trained = self.n_mistakes_ = 0
+
+    def _new_scorer(self, X: Any, Y: sp.csr_array) -> PairScorer:
+        drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
+        what: dict[str, Any] = {
+            "n_features": X.shape[1], "n_labels": self.n_labels_, "rule": self._rule(drawn),
+            "calibrated": bool(self.calibrated), "ordered": bool(self.ordered),
+        }  # fmt: skip
+        how: dict[str, Any] = {
+            "kernel": self.kernel, "gamma": self.gamma, "coef0": self.coef0, "degree": self.degree,
+        }  # fmt: skip
+        if self.shortlist is not None:
+            ranker, size = self.shortlist
+            return ShortlistScorer(**what, **how, ranker=make_ranker(ranker, drawn), size=size)
+        by_name = self.representation
+        if by_name == "primal" or choose(by_name, self.forecast(X, Y)) == "primal":
+            return PrimalPairScorer(**what)
+        return DualPairScorer(**what, **how)
+
+    def forecast(self, X: Any, Y: Any) -> Forecast:
+        """What training would cost in either representation, without training."""
+        return forecast(
+            ProblemSize.of(X, check_relevance(Y)), calibrated=self.calibrated, epochs=self.epochs,
+            rule=self._rule(), kernel=self.kernel,
+        )  # fmt: skip
+
+    def _widen(self, n_before: int) -> None:
+        self.scorer_ = self.scorer_.widened(self.n_labels_)
+
+    # How it is learned
+
+    def _rule(self, drawn: int = 0) -> UpdateRule:
+        return UpdateRule(self.margin, self.step, self.C, self.averaging, self.init, drawn)
+
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        rows, order = as_rows(X), np.arange(X.shape[0])
         self._start(X, Y)
-        rows = as_rows(X)
+        learn = self.scorer_.course(rows, Y, self.n_jobs, until_no_error=self.until_no_error)
         random = check_random_state(self.random_state)
-        order = np.arange(rows.n_rows, dtype=np.int64)
         epochs = range(MOST_EPOCHS if self.until_no_error else self.epochs)
-        # Averages count every example shown, so that no perceptron may rest.
-        settled: set[Any] | None = set() if self.until_no_error and not self.averaging else None
         for epoch in track(epochs, type(self).__name__, self.verbose):
             if self.shuffle:
-                order = random.permutation(rows.n_rows).astype(np.int64)
-            self._pass(rows, Y, order, settled)
+                order = random.permutation(rows.n_rows)
+            self._pass(learn, order)
             self.n_epochs_ = epoch + 1
             if self.until_no_error and self.n_mistakes_ == 0:
                 break
@@ -221,78 +231,50 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
         if not hasattr(self, "scorer_"):
             self._start(X, Y)
-        rows = as_rows(X)
-        self._pass(rows, Y, np.arange(rows.n_rows, dtype=np.int64))
+        self._pass(self.scorer_.course(as_rows(X), Y, self.n_jobs), np.arange(X.shape[0]))
 
-    def _start(self, X: Any, Y: sp.csr_array) -> None:
-        self.scorer_ = self._new_scorer(X, Y)
-        self.n_operations_ = {"train": 0, "predict": 0}
-
-    def _new_scorer(self, X: Any, Y: sp.csr_array) -> PairScorer:
-        what: dict[str, Any] = {
-            "n_features": X.shape[1], "n_labels": self.n_labels_, "rule": self._rule(),
-            "calibrated": self.calibrated, "ordered": self.ordered,
-        }  # fmt: skip
-        how = {name: getattr(self, name) for name in ("kernel", "gamma", "coef0", "degree")}
-        if self.shortlist is not None:
-            ranker, size = self.shortlist
-            return ShortlistScorer(DualPairScorer(**what, **how), make_ranker(ranker), size)
-        if (
-            self.representation == "primal"
-            or choose(self.representation, self.forecast(X, Y)) == "primal"
-        ):
-            return PrimalPairScorer(**what)
-        return DualPairScorer(**what, **how)
-
-    def _rule(self) -> Rule:
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Rule(self.margin, self.step, self.C, self.averaging, self.init, seed)
-
-    def forecast(self, X: Any, Y: Any) -> Forecast:
-        """What training would cost in either representation, without training."""
-        return forecast(
-            Problem.of(X, check_relevance(Y)), calibrated=self.calibrated, epochs=self.epochs,
-            rule=self._rule(), kernel=self.kernel,
-        )  # fmt: skip
-
-    def _widen(self, n_before: int) -> None:
-        self.scorer_.widen(self.n_labels_)
-
-    def _pass(
-        self, X: Rows, Y: sp.csr_array, order: Array, settled: set[Any] | None = None
-    ) -> None:
-        if isinstance(self.scorer_, PrimalPairScorer):
-            lesson = self.scorer_.learn(X, Y, order, self.n_jobs, settled)
-        else:
-            lesson = self.scorer_.learn(X, Y, order, self.n_jobs)
-        self.n_operations_["train"] += lesson.trained + lesson.mistakes
+    def _pass(self, learn: Course, order: Int64) -> None:
+        lesson = learn(order)
+        self._n_trained += lesson.trained + lesson.mistakes
         self.n_mistakes_ = lesson.mistakes
+
+    def after_loading(self) -> None:
+        """Refuse a scorer of another problem."""
+        scorer = self.scorer_
+        ours = self.n_features_in_, self.n_labels_, bool(self.calibrated)
+        if (scorer.n_features, scorer.n_labels, scorer.calibrated) != ours:
+            raise ValueError("the perceptrons are not those of these features and labels")
+
+    # How it is answered
 
     def _scores(self, X: Any) -> Array:
         rows = as_rows(X)
         if self.inference == "quick":
-            quick = quick_voting(self.scorer_, rows, self.n_jobs)
-            self.n_operations_["predict"] += int(quick.evaluations.sum())
-            return quick.scores
-        if isinstance(self.scorer_, ShortlistScorer):
-            self.n_operations_["predict"] += self.scorer_.n_duels(rows.n_rows)
+            return quick_voting(self.scorer_, rows, self.n_jobs).scores
+        if self.voting == "votes":
             return self.scorer_.scores(rows, self.tie_break, self.n_jobs)
-        self.n_operations_["predict"] += rows.n_rows * n_pairs(self.n_labels_, self.calibrated)
-        return voting.relative_to_threshold(self._all_scores(rows), self.calibrated)
-
-    def _all_scores(self, X: Rows) -> Array:
-        """Scores of the labels and of Θ."""
-        if self.voting != "votes":
-            width = self.n_labels_ + int(self.calibrated)
-            return voting.in_row_blocks(X.n_rows, width, lambda *span: self._soft(X, *span))
-        votes, sums = self.scorer_.votes(X, self.n_jobs)
-        return votes if self.tie_break is None else voting.break_ties(votes, sums)
+        width = self.scorer_.width
+        scores = votes.in_row_blocks(rows.n_rows, width, lambda *span: self._soft(rows, *span))
+        return votes.relative_to_threshold(scores, self.calibrated)
 
     def _soft(self, X: Rows, first: int, last: int) -> Array:
-        margins = self.scorer_.margins(_slice(X, first, last))
+        margins = self.scorer_.margins(X.slice(first, last))
         if self.voting == "rivals":
-            return voting.rival_scores(margins)
-        return voting.soft_votes(margins, self.voting, self.coupling)
+            return votes.rival_scores(margins)
+        return votes.soft_votes(margins, self.voting, self.coupling)
+
+    @property
+    def n_operations_(self) -> dict[str, int]:
+        """Inner products and updates of training, inner products per instance of full voting."""
+        return {"train": self._n_trained, "predict": self.scorer_.duels_each}
+
+    def count_operations(self, X: Any) -> int:
+        """Inner products that predicting X takes: the duels that are looked at."""
+        check_is_fitted(self)
+        rows = as_rows(self._check_X(X, reset=False))
+        if self.inference == "quick":
+            return int(quick_voting(self.scorer_, rows, self.n_jobs).evaluations.sum())
+        return rows.n_rows * self.scorer_.duels_each
 
     def duels(self, X: Any) -> Array:
         """Margins of all duels, n × K × K (K + 1 with Θ, the last): `[i, u, v] > 0`: u beat v.
@@ -300,9 +282,8 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         A margin of 0 is decided for the smaller index.
         """
         check_is_fitted(self)
-        rows = as_rows(self._check_X(X, reset=False))
-        width = self.n_labels_ + int(self.calibrated)
-        memory.require(
+        rows, width = as_rows(self._check_X(X, reset=False)), self.scorer_.width
+        require(
             4 * rows.n_rows * width * width,
             f"margins of {rows.n_rows} instances x {width} x {width} labels",
             "ask for fewer instances at a time",
@@ -314,14 +295,8 @@ class PairwisePerceptron(Explained, IncrementalRanker):
             return self.scorer_.weights(label, over), 0.0
         if self.calibrated:
             return self.scorer_.weights(label, self.n_labels_), 0.0
-        others = (v for v in range(self.n_labels_) if v != label)
         total = np.zeros(self.n_features_in_)
-        for v in others:
-            total += self.scorer_.weights(label, v)
+        for v in range(self.n_labels_):
+            if v != label:
+                total += self.scorer_.weights(label, v)
         return total, 0.0
-
-
-def _slice(X: Rows, first: int, last: int) -> Rows:
-    start, stop = X.indptr[first], X.indptr[last]
-    pointers = X.indptr[first : last + 1] - start
-    return Rows(pointers, X.indices[start:stop], X.data[start:stop], X.n_columns)

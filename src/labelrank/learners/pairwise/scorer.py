@@ -1,30 +1,41 @@
-"""What a pairwise learner asks of the thing that holds its perceptrons, primal or dual.
+"""What a pairwise learner asks of the thing that holds its perceptrons.
 
-K labels, K' = K, or K + 1 with the threshold label Θ, whose index is always K, the last one.
-One perceptron per pair u < v; its margin is positive where u beats v, and a margin of 0 is
-decided for u, the smaller index. `[u, v]` and `[v, u]` of any matrix of margins are negatives
-of each other. A scorer keeps its state in plain attributes (arrays, numbers, strings), so that
-a model file can hold it.
+K labels; K' = K, or K + 1 with the threshold label Θ, whose index is always K, the last one.
+There is one perceptron per pair u < v. Its margin is positive where u beats v, and a margin of 0
+is decided for u, the smaller index. Margins `[u, v]` and `[v, u]` are negatives of each other.
 """
 
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from labelrank._types import Array, Float32, Float64, Int32, Int64
+from labelrank.declared import nested, stored, value
+from labelrank.errors import InputError
+from labelrank.learners.pairwise.votes import break_ties, relative_to_threshold
 from labelrank.rows import Rows
 
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
-
-class Rule(NamedTuple):
+@stored(
+    "UpdateRule",
+    1,
+    margin=value(int, float, optional=True),
+    step=value(str),
+    C=value(int, float),
+    averaging=value(str, optional=True),
+    init=value(str),
+    seed=value(int, least=0),
+)
+class UpdateRule(NamedTuple):
     """How a perceptron moves.
 
     `margin` None is the rule of the paper: a mistake is sgn(x·w) != y with sgn(0) = +1, and moves
     w by ±2x; a number m moves it while y·(x·w) <= m. `step` "pa" is the passive-aggressive
-    PA-I step with limit C for the hinge loss max(0, 1 - y·(x·w)), and `margin` has no say then.
+    PA-I step with limit C for the hinge loss max(0, 1 - y·(x·w)), which ignores `margin`.
     `averaging` "averaged" predicts by the mean of the weights after each example the pair
     was trained on. `init` "random" starts from small normal numbers drawn by `seed`.
     """
@@ -36,6 +47,16 @@ class Rule(NamedTuple):
     init: str = "zeros"
     seed: int = 0
 
+    def needs_weights(self) -> str | None:
+        """The first choice that only weights can follow, as text; mistakes follow the others."""
+        for name in ("step", "averaging", "init"):
+            if getattr(self, name) != getattr(PLAIN, name):
+                return f"{name}={getattr(self, name)!r}"
+        return None
+
+
+PLAIN = UpdateRule()
+
 
 class Lesson(NamedTuple):
     """What one pass did: pairs shown to their perceptron, and those that moved it."""
@@ -44,64 +65,115 @@ class Lesson(NamedTuple):
     mistakes: int
 
 
-class PairScorer(Protocol):
-    """All perceptrons of a pairwise learner.
+Course = Callable[[Int64], Lesson]
 
-    Made by `Scorer(n_features, n_labels, calibrated=..., ordered=..., rule=Rule(...), ...)`, where
-    n_labels is K: Θ is not counted.
+
+@stored(
+    None,
+    n_features=value(int, least=0, length="d"),
+    n_labels=value(int, least=1, length="K"),
+    calibrated=value(bool),
+    ordered=value(bool),
+    rule=nested("UpdateRule"),
+)
+@dataclass(eq=False, repr=False)
+class PairScorer(ABC):
+    """All perceptrons of a pairwise learner, held as weights or as mistakes.
+
+    `calibrated`: there are perceptrons of the labels and Θ, which is not counted in `n_labels`.
+    `ordered`: relevant labels are compared with less relevant ones.
     """
 
-    @property
-    def n_features(self) -> int: ...
+    n_features: int
+    n_labels: int
+    _: KW_ONLY
+    calibrated: bool
+    ordered: bool
+    rule: UpdateRule = PLAIN
 
     @property
-    def n_labels(self) -> int: ...
+    def width(self) -> int:
+        """K': the number of labels, Θ counted if calibrated."""
+        return self.n_labels + int(self.calibrated)
 
     @property
-    def calibrated(self) -> bool: ...
+    def duels_each(self) -> int:
+        """Inner products of one prediction: one for each pair of labels."""
+        return self.width * (self.width - 1) // 2
 
-    def learn(
-        self, X: Rows, Y: sp.csr_array, order: npt.NDArray[np.int64], n_jobs: int | None = None
-    ) -> Lesson:
-        """One pass over the rows named by `order`, in that order, and the arcs they state.
+    @abstractmethod
+    def course(
+        self, X: Rows, Y: sp.csr_array, n_jobs: int | None = None, *, until_no_error: bool = False
+    ) -> Course:
+        """A function that makes one pass over the rows named by its argument, in that order.
 
-        Relevant over irrelevant; with Θ also relevant over Θ and Θ over irrelevant; with
-        `ordered` also relevant over strictly less relevant. Unknown (NaN) labels state nothing.
+        Everything is checked here, so that no pass is refused halfway. Each pass learns the
+        preferences that the rows state. With `until_no_error`, passes are repeated until one
+        makes no mistake: perceptrons that err no more may then be left out.
         """
-        ...
 
+    @abstractmethod
     def votes(self, X: Rows, n_jobs: int | None = None) -> tuple[Float64, Float64]:
-        """Won duels and summed margins, both n × K', without ever holding n × K' × K' numbers."""
-        ...
+        """Won duels and summed margins, both n × K', without holding n × K' × K' numbers."""
 
+    @abstractmethod
     def margins(self, X: Rows) -> Float32:
-        """All margins, n × K' × K': `[i, u, v] > 0` says that u beat v. For few rows at a time."""
-        ...
+        """All margins, n × K' × K'. For few rows at a time."""
 
-    def duels_of(
-        self, X: Rows, instances: npt.NDArray[np.int64], labels: npt.NDArray[np.int64]
-    ) -> Float32:
-        """Row `labels[j]` of the margins of instance `instances[j]`, as m × K'.
+    @abstractmethod
+    def duels_of(self, X: Rows, instances: Int64, labels: Int64) -> Float32:
+        """Row `labels[j]` of the margins of instance `instances[j]`, as m × K'."""
 
-        What quick voting asks round by round: of each unfinished instance its leader's duels.
-        """
-        ...
+    @abstractmethod
+    def quick_losses(
+        self, X: Rows, losses: Int32, evaluations: Int64, n_jobs: int | None = None
+    ) -> None:
+        """Quick voting, into `losses` (n × K') and `evaluations` (n,), both zeros."""
 
+    @abstractmethod
     def weights(self, u: int, v: int) -> Float32:
         """The vector (d,) whose inner product with x is the margin of u over v."""
-        ...
 
-    def widen(self, n_labels: int) -> None:
-        """Make room for labels declared later; they come after the known ones, before Θ."""
-        ...
+    @abstractmethod
+    def widened(self, n_labels: int) -> Self:
+        """A copy with room for labels declared later, after the known ones and before Θ."""
 
     @property
+    @abstractmethod
     def n_bytes(self) -> int:
         """Memory held by what was learned."""
-        ...
+
+    def scores(self, X: Rows, tie_break: str | None, n_jobs: int | None = None) -> Float64:
+        """Votes of the K labels, less those of Θ if calibrated."""
+        votes, sums = self.votes(X, n_jobs)
+        scores = votes if tie_break is None else break_ties(votes, sums)
+        return relative_to_threshold(scores, self.calibrated)
+
+    def check_rows(self, X: Rows) -> None:
+        """Raise InputError for rows that the kernels would not fit; they check no index."""
+        if X.n_columns != self.n_features or X.data.dtype != np.float32:
+            raise InputError(
+                f"X must be float32 with {self.n_features} columns; "
+                f"got {X.data.dtype} with {X.n_columns}"
+            )
+
+    def check_lesson(self, X: Rows, Y: sp.csr_array) -> None:
+        """Raise InputError for instances and relevance that do not fit each other or the labels."""
+        self.check_rows(X)
+        if Y.shape != (X.n_rows, self.n_labels):
+            raise InputError(
+                f"Y must be {X.n_rows} rows of {self.n_labels} labels; "
+                f"got {Y.shape[0]} of {Y.shape[1]}"
+            )
+        if not np.isfinite(X.data).all():
+            raise InputError("got X with values beyond float32 (about 3e38); scale the features")
 
 
-def n_pairs(n_labels: int, calibrated: bool) -> int:
-    """Perceptrons of K labels, Θ counted if calibrated: the inner products of one prediction."""
-    k = n_labels + int(calibrated)
-    return k * (k - 1) // 2
+def within(name: str, numbers: Any, end: int, dtype: type = np.int64) -> Array:
+    """The numbers as an array for kernels, or an InputError unless all are from 0 to end - 1."""
+    checked: Array = np.ascontiguousarray(numbers, dtype)
+    if checked.size and not 0 <= checked.min() <= checked.max() < end:
+        raise InputError(
+            f"{name} must be from 0 to {end - 1}; got {checked.min()} to {checked.max()}"
+        )
+    return checked

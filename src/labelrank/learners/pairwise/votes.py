@@ -4,20 +4,20 @@ A matrix of margins or of probabilities has K' labels a side, the threshold labe
 last. All functions work on many instances at once.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import expit
 
 from labelrank._types import Array
-from labelrank.learners.pairwise.coupling import COUPLINGS
+from labelrank.resources import blocks
 
 VOTINGS = ("votes", "weighted", "coupling")
-TIE_BREAKS = (None, "margin")
+TIE_BREAKS = ("margin", None)
 # Chosen by cross-validation on the training documents of Reuters-21578; see experiments/text.py.
 RIVAL_WEIGHT, UNOPPOSED = 0.1, 0.5
 _NUMBERS_AT_ONCE = 1 << 22
-_LEAST = 1e-300
+_SMALLEST_CHANCE, _SMALLEST_DUEL = 1e-300, 1e-7
 
 
 def break_ties(votes: Array, sums: Array) -> Array:
@@ -38,8 +38,7 @@ def count_votes(probabilities: Array) -> Array:
     wins = probabilities > 0.5
     upper = np.triu(np.ones(probabilities.shape[1:], bool), 1)
     wins |= (probabilities == 0.5) & upper
-    diagonal = np.arange(probabilities.shape[1])
-    wins[:, diagonal, diagonal] = False
+    _set_diagonal(wins, False)
     return wins.sum(axis=2).astype(np.float64)
 
 
@@ -50,10 +49,9 @@ def soft_scores(probabilities: Array, voting: str, coupling: str) -> Array:
     across instances too.
     """
     if voting == "coupling":
-        return np.log(np.maximum(COUPLINGS[coupling](probabilities), _LEAST))
-    diagonal = np.arange(probabilities.shape[1])
+        return np.log(np.maximum(COUPLINGS[coupling](probabilities), _SMALLEST_CHANCE))
     share = probabilities.astype(np.float64)
-    share[:, diagonal, diagonal] = 0.0
+    _set_diagonal(share, 0.0)
     return share.sum(axis=2)
 
 
@@ -65,17 +63,16 @@ def soft_votes(margins: Array, voting: str, coupling: str) -> Array:
 def rival_scores(margins: Array) -> Array:
     """Margin over Θ, and a share of the hardest duel with a label that beats Θ too.
 
-    Duels with labels that nobody thinks relevant were never trained on such an instance; here
-    they have no say. A label without a rival has won that duel by `UNOPPOSED`. Unlike votes the
-    scores are not whole numbers, so they also order instances. The last column, of Θ, is 0.
+    Duels with labels that do not beat Θ were never trained on such an instance, so they are
+    ignored. A label without a rival has won that duel by `UNOPPOSED`. Unlike votes the scores are
+    not whole numbers, so they also order instances. The last column, of Θ, is 0.
 
     >>> rival_scores(np.array([[[0.0, -0.4, 1.0], [0.4, 0.0, 0.2], [-1.0, -0.2, 0.0]]])).round(2)
     array([[0.96, 0.24, 0.  ]])
     """
     over = margins[:, :-1, -1].astype(np.float64)
     duels = margins[:, :-1, :-1].astype(np.float64)
-    diagonal = np.arange(duels.shape[1])
-    duels[:, diagonal, diagonal] = np.inf
+    _set_diagonal(duels, np.inf)
     hardest = duels.min(axis=2, where=(over >= 0)[:, None, :], initial=UNOPPOSED)
     return np.column_stack([over + RIVAL_WEIGHT * hardest, np.zeros(len(over))])
 
@@ -87,11 +84,73 @@ def relative_to_threshold(scores: Array, calibrated: bool) -> Array:
 
 def in_row_blocks(n_rows: int, width: int, score: Callable[[int, int], Array]) -> Array:
     """Stack `score(first, last)` over blocks of rows small enough for width × width matrices."""
-    parts = [score(first, last) for first, last in _blocks(n_rows, width)]
+    pieces = blocks(n_rows, _NUMBERS_AT_ONCE // max(width * width, 1))
+    parts = [score(piece.start, piece.stop) for piece in pieces]
     return np.concatenate(parts) if parts else np.zeros((0, width))
 
 
-def _blocks(n_rows: int, width: int) -> Iterator[tuple[int, int]]:
-    size = max(1, _NUMBERS_AT_ONCE // max(width * width, 1))
-    for first in range(0, n_rows, size):
-        yield first, min(first + size, n_rows)
+def wu_lin_weng(duels: Array) -> Array:
+    """Couple by the second method of Wu, Lin & Weng (2004), by its linear equations.
+
+    Minimises the sum over pairs of (r_vu p_u - r_uv p_v)^2 under sum p = 1, where
+    r_uv = duels[i, u, v] is the probability that u beats v in instance i.
+
+    >>> wu_lin_weng(np.array([[[0.5, 0.8], [0.2, 0.5]]])).round(3)
+    array([[0.8, 0.2]])
+    """
+    r = _off_diagonal(duels)
+    n, k, _ = r.shape
+    lost = r.transpose(0, 2, 1)
+    system = np.zeros((n, k + 1, k + 1))
+    system[:, :k, :k] = -r * lost
+    diagonal = np.arange(k)
+    system[:, diagonal, diagonal] = (lost**2).sum(axis=2)
+    system[:, :k, k] = system[:, k, :k] = 1.0
+    wanted = np.zeros((n, k + 1, 1))
+    wanted[:, k] = 1.0
+    return _normalised(np.linalg.solve(system, wanted)[:, :k, 0])
+
+
+def hastie_tibshirani(duels: Array, max_rounds: int = 1000, tol: float = 1e-9) -> Array:
+    """Couple to the Bradley-Terry probabilities nearest to the duels (Hastie & Tibshirani 1998).
+
+    Every p_u is set to its wins over the sum of 1 / (p_u + p_v), all at once, until nothing
+    moves by more than `tol`.
+
+    >>> hastie_tibshirani(np.array([[[0.5, 0.8], [0.2, 0.5]]])).round(3)
+    array([[0.8, 0.2]])
+    """
+    r = _off_diagonal(duels)
+    others = 1.0 - np.eye(r.shape[1])
+    wins = r.sum(axis=2)
+    p = _normalised(wins)
+    for _ in range(max_rounds):
+        meetings = (others / (p[:, :, None] + p[:, None, :])).sum(axis=2)
+        moved = _normalised(wins / meetings)
+        if np.abs(moved - p).max(initial=0.0) <= tol:
+            return moved
+        p = moved
+    return p
+
+
+COUPLINGS: dict[str, Callable[[Array], Array]] = {
+    "wu-lin-weng": wu_lin_weng,
+    "hastie-tibshirani": hastie_tibshirani,
+}
+
+
+def _off_diagonal(duels: Array) -> Array:
+    """Away from 0 and 1, where the equations have no single answer; 0 on the diagonal."""
+    r = np.clip(np.asarray(duels, np.float64), _SMALLEST_DUEL, 1.0 - _SMALLEST_DUEL)
+    _set_diagonal(r, 0.0)
+    return r
+
+
+def _set_diagonal(matrices: Array, value: float) -> None:
+    diagonal = np.arange(matrices.shape[1])
+    matrices[:, diagonal, diagonal] = value
+
+
+def _normalised(p: Array) -> Array:
+    p = np.maximum(p, 0.0)
+    return p / p.sum(axis=1, keepdims=True)
