@@ -314,6 +314,14 @@ def _one_sentence(message: str) -> str:
     return " ".join(message.split())
 
 
+def _exact_sum(addends: list[float]) -> float:
+    """Their sum, rounded once; infinite or NaN where it exceeds all numbers."""
+    try:
+        return math.fsum(addends)
+    except (OverflowError, ValueError):
+        return float(np.sum(addends))
+
+
 class Explanation(NamedTuple):
     """Why `label` is ahead of (or behind) `over`; strongest contributions first.
 
@@ -372,7 +380,7 @@ class Explained:
         order = np.argsort(-np.abs(addends), kind="stable")
         features = row.indices[order].astype(np.int64)
         names = self._feature_names()[features]
-        margin = math.fsum([*addends, constant])
+        margin = _exact_sum([*addends, constant])
         return Explanation(
             self._name(a), self._name(b), margin, features, names, addends[order], constant
         )
