@@ -15,7 +15,7 @@ _HOME = {
     "PairwiseClassifier": "learners.pairwise.classifier",
     "PreferenceLearningMachine": "learners.plm.plm",
     "EmbeddingCodingPLM": "learners.plm.ec_plm",
-    "EmbeddingPCAPLM": "learners.plm.ec_plm",
+    "EmbeddingPCAPLM": "learners.plm.ep_plm",
     "LabelCodes": "learners.plm.label_codes",
     "BaggedRanker": "learners.bagged",
     "MultilayerPerceptron": "learners.plm.mlp",

@@ -1,38 +1,40 @@
 """Every learner of the papers under its paper name, with its paper's settings and ours.
 
-The command line, the experiments and the server make their learners here. A family is a
-module of this package that holds `ENTRIES`, data alone; adding one is adding its name to
-`FAMILIES`.
+The command line, the experiments and the server make their learners here. A family is a module of
+this package that holds `ENTRIES`, data alone. Other packages add learners by the entry point group
+`labelrank.learners`: a name, and an `Entry`, an estimator class, or a function that makes one.
 """
 
 import importlib
+from collections.abc import Iterable
+from dataclasses import replace
 from difflib import get_close_matches
+from importlib.metadata import EntryPoint
+from operator import attrgetter
 from typing import Any
 
+import labelrank
+from labelrank import extensions
 from labelrank.catalog.entry import Entry
 from labelrank.errors import InputError, MissingError
 
-__all__ = ["Entry", "describe", "entries", "make", "names"]
+__all__ = ["Entry", "describe", "entries", "make", "names", "shared"]
 
-FAMILIES = (
-    "perceptrons",
-    "chains",
-    "pro_loss",
-    "pro_loss_rivals",
-    "text",
-    "embedding",
-    "auto",
-)
+FAMILIES = ("perceptrons", "chains", "margins", "text", "plm")
+GROUP = "labelrank.learners"
+_AUTO = Entry(
+    "auto", "AutoRanker", "this library",
+    "Picks learner and cut for the data by a criterion, within a time budget",
+)  # fmt: skip
 
 
 def entries() -> list[Entry]:
-    """All entries, family by family.
+    """All entries, family by family; those of other packages last.
 
     >>> entries()[0].name
     'BR'
     """
-    modules = (importlib.import_module(f"{__name__}.{family}") for family in FAMILIES)
-    return [entry for module in modules for entry in module.ENTRIES]
+    return [*_own(), *extensions.loadable(GROUP, _added)]
 
 
 def names() -> list[str]:
@@ -41,30 +43,39 @@ def names() -> list[str]:
     >>> "BR" in names()
     True
     """
-    return [entry.name for entry in entries()]
+    own = {entry.name.casefold(): entry.name for entry in _own()}
+    added = [name for name in extensions.entry_points(GROUP) if name.casefold() not in own]
+    return [*own.values(), *added]
 
 
 def describe(name: str) -> Entry:
     """The entry of that name (capitals do not matter), or a MissingError with near names.
 
     >>> describe("br").summary
-    'Binary relevance: one perceptron a label, each on its own'
+    'Binary relevance: one perceptron per label, each on its own'
     """
-    known = {entry.name.casefold(): entry for entry in entries()}
-    if name.casefold() in known:
-        return known[name.casefold()]
-    near = get_close_matches(name.casefold(), known, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(known[key].name for key in near)}?" if near else ""
+    wanted = name.casefold()
+    for entry in _own():
+        if entry.name.casefold() == wanted:
+            return entry
+    for entry_point in extensions.entry_points(GROUP).values():
+        if entry_point.name.casefold() == wanted:
+            return _added(entry_point, extensions.load(entry_point))
+    known = {known.casefold(): known for known in names()}
+    near = get_close_matches(wanted, known, n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(known[key] for key in near)}?" if near else ""
     raise MissingError(
         f"got learner {name!r}, which the catalog does not hold; "
-        + (hint or f"use one of {', '.join(entry.name for entry in known.values())}")
+        + (hint or f"use one of {', '.join(known.values())}")
     )
 
 
-def make(name: str, **overrides: Any) -> Any:
+def make(name: str, *, seed: int | None = None, n_jobs: int | None = None, **overrides: Any) -> Any:
     """The learner of that name, ready to fit; `overrides` change its settings.
 
-    Parameters of a part are reached as in scikit-learn: `make(..., estimator__C=10)`.
+    `seed` is the `random_state` of the learner and of all learners in it; `n_jobs` that of the
+    outermost learner that has one. Parameters of a part are reached as in scikit-learn:
+    `make(..., estimator__C=10)`.
 
     >>> make("BR+", epochs=3).epochs
     3
@@ -72,23 +83,66 @@ def make(name: str, **overrides: Any) -> Any:
     entry = describe(name)
     parts = {key: _part(what) for key, what in entry.parts.items()}
     learner = _class(entry.learner)(**parts)
+    chosen = {**shared(learner, seed, n_jobs), **entry.settings, **overrides}
     try:
-        return learner.set_params(**{**entry.settings, **overrides})
+        return learner.set_params(**chosen)
     except ValueError as error:
-        raise _unknown_parameter(entry, learner, overrides) from error
+        raise _unknown_parameter(entry, learner.get_params(), overrides) from error
+
+
+def shared(learner: Any, seed: int | None, n_jobs: int | None) -> dict[str, Any]:
+    """The parameters by which a seed reaches all learners inside, and `n_jobs` the outermost."""
+    known = learner.get_params(deep=True)
+    settings: dict[str, Any] = {}
+    if seed is not None:
+        settings.update(dict.fromkeys(_called("random_state", known), seed))
+    if n_jobs is not None:
+        outermost = sorted(_called("n_jobs", known), key=lambda key: key.count("__"))[:1]
+        settings.update(dict.fromkeys(outermost, n_jobs))
+    return settings
+
+
+def _own() -> list[Entry]:
+    modules = (importlib.import_module(f"{__name__}.{family}") for family in FAMILIES)
+    return [*(entry for module in modules for entry in module.ENTRIES), _AUTO]
+
+
+def _added(entry_point: EntryPoint, offered: Any) -> Entry:
+    """The entry of what another package offers; its own text where it is no `Entry`."""
+    package = extensions.package_of(entry_point)
+    if any(entry.name.casefold() == entry_point.name.casefold() for entry in _own()):
+        raise MissingError(
+            f"{package} offers {entry_point.name!r}, a name that the catalog has already; "
+            "ask its author for another name"
+        )
+    if isinstance(offered, Entry):
+        return replace(offered, name=entry_point.name)
+    if not callable(offered):
+        raise MissingError(
+            f"{package} offers {entry_point.name!r}, but {entry_point.value} is "
+            f"{type(offered).__name__}, not an Entry, a class or a function; update that package"
+        )
+    summary = (offered.__doc__ or entry_point.value).strip().split("\n")[0].rstrip(".")
+    where = f"{entry_point.module}:{entry_point.attr}"
+    return Entry(entry_point.name, where, package, summary)
 
 
 def _part(what: str) -> Any:
     return _class(what)() if ":" in what else make(what)
 
 
-def _class(path: str) -> Any:
-    module, _, name = path.partition(":")
-    return getattr(importlib.import_module(module), name)
+def _class(name: str) -> Any:
+    """A class of labelrank by its name, or of "module:Class"."""
+    module, _, attribute = name.rpartition(":")
+    return attrgetter(attribute)(importlib.import_module(module) if module else labelrank)
 
 
-def _unknown_parameter(entry: Entry, learner: Any, overrides: dict[str, Any]) -> InputError:
-    known = learner.get_params(deep=True)
+def _called(parameter: str, known: Iterable[str]) -> list[str]:
+    return [key for key in known if key.split("__")[-1] == parameter]
+
+
+def _unknown_parameter(entry: Entry, known: Any, overrides: dict[str, Any]) -> InputError:
     wrong = next((key for key in overrides if key not in known), "")
-    near = get_close_matches(wrong, known, n=2) or sorted(learner.get_params(deep=False))
+    own = sorted(key for key in known if "__" not in key)
+    near = get_close_matches(wrong, known, n=2) or own
     return InputError(f"{entry.name} has no parameter {wrong!r}; use {' or '.join(near)}")

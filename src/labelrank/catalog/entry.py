@@ -2,10 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -17,7 +14,7 @@ class Entry:
     name : str
         As the paper writes it; an improved one ends in "+".
     learner : str
-        "module:Class", imported only when the learner is made.
+        A class of `labelrank` by its name, or "module:Class"; imported when the learner is made.
     paper : str
         Where it comes from.
     summary : str
@@ -38,8 +35,17 @@ class Entry:
     learner: str
     paper: str
     summary: str
-    settings: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
-    parts: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     improves: str | None = None
-    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NOTHING)
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+def row(
+    name: str, learner: str, paper: str, summary: str, grid: Mapping[str, tuple[Any, ...]],
+    *, needs: tuple[str, ...] = (), parts: Mapping[str, str] | None = None, **settings: Any,
+) -> Entry:  # fmt: skip
+    """An entry with its settings as keywords; one whose name ends in "+" improves on another."""
+    improves = name[:-1] if name.endswith("+") else None
+    return Entry(name, learner, paper, summary, settings, parts or {}, needs, improves, grid)

@@ -69,13 +69,11 @@ def make_learner(
     """The learner with its settings, seeded, cut as asked; `name` is of the catalog or a class."""
     from labelrank import catalog
 
-    if ":" in name:
-        learner = own_class(name)().set_params(**chosen)
+    if ":" not in name:
+        learner = catalog.make(name, seed=seed, n_jobs=jobs, **chosen)
     else:
-        learner = catalog.make(name, **chosen)
-    known = learner.get_params(deep=False)
-    shared = {"random_state": seed, "n_jobs": jobs}
-    learner.set_params(**{key: shared[key] for key in shared if key in known and key not in chosen})
+        learner = own_class(name)()
+        learner.set_params(**{**catalog.shared(learner, seed, jobs), **chosen})
     return learner if threshold is None else _cut(learner, typed(threshold), seed)
 
 

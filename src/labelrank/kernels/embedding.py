@@ -1,20 +1,13 @@
-"""Scores <x W, M_r>: voted perceptrons for the embedding W and for the codes M.
+"""Scores <x W, M_r>: voted perceptrons for the embedding W and for the codes M (001, Algorithm 1).
 
-Problem   an arc (i, j) > (k, q) is violated if <x_i W, M_j> <= <x_k W, M_q>; then
-              W += x_i M_j' - x_k M_q'     (codes fixed), or
-              M_j += x_i W,  M_q -= x_k W  (embedding fixed)
-          and the prediction vector is the mean of the matrix after each arc
-Given     X         rows: xptr int64 (n+1,), xidx int32, xval float32
-          arcs      int64 (m, 4), columns i, j, k, q; i = -1 is passed over
-Changes   a matrix is kept as (values, sums, since, state), so that only rows that move are touched:
-              values float32 (rows, s), sums float64 (rows, s), since float64 (rows,)
-              state  float64 (4,): SCALE, CLOCK, SQUARE, TIME
-          it stands for SCALE * values, of squared norm SCALE^2 * SQUARE; the sum over TIME arcs
-          is sums + (CLOCK - since) * values, row by row
-Returns   the number of violated arcs
-Cost      O(non-zeros * s) an arc, O(s) an arc for the codes beside the products x W
-Order     arcs as given: same input, same bits
-See       Lauriola et al. (001), Algorithm 1; Freund & Schapire 1999 (voted perceptron)
+A matrix with the mean of all it has been is kept as five arrays, so that an update touches only
+the rows that move:
+
+    values   float32 (rows, s)   the matrix is SCALE * values, of squared norm SCALE² * SQUARE
+    sums     float64 (rows, s)   its sum over TIME arcs is sums + (CLOCK - since) * values
+    since    float64 (rows,)
+    state    float64 (4,)        SCALE, CLOCK, SQUARE, TIME
+    squares  float64 (rows,)     mean squared gradients; see `instance_arcs`
 """
 
 import numpy as np
@@ -61,7 +54,22 @@ def move(row, step, direction, values, sums, since, clock):
 
 
 @kernel
-def learn_embedding(xptr, xidx, xval, arcs, M, values, sums, since, state):
+def learn_embedding(X, arcs, M, W):
+    """Voted perceptron of the embedding, with fixed codes.
+
+    Problem   an arc (i, j) > (k, q) is violated if <x_i W, M_j> <= <x_k W, M_q>; then
+              W += x_i M_j' - x_k M_q', and W stands for one more arc in its mean
+    Given     X      rows: pointers int64, columns int32, values float32
+              arcs   int64 (m, 4), columns i, j, k, q; i = -1 is skipped
+              M      float32 (K, s)
+    Changes   W      a matrix of d rows with its mean
+    Returns   the number of violated arcs
+    Cost      O(non-zeros * s) per arc
+    Order     arcs as given: same input, same bits
+    See       Freund & Schapire 1999 (voted perceptron)
+    """
+    xptr, xidx, xval, _ = X
+    values, sums, since, state, _ = W
     s = values.shape[1]
     better, worse = np.empty(s, np.float32), np.empty(s, np.float32)
     violated = 0
@@ -74,13 +82,11 @@ def learn_embedding(xptr, xidx, xval, arcs, M, values, sums, since, state):
             margin = dot(M[j], better) - dot(M[q], worse)
             if margin <= 0.0:
                 violated += 1
-                step = 1.0 / state[SCALE]
+                step, clock = 1.0 / state[SCALE], state[CLOCK]
                 for p in range(i, i_end):
-                    move(xidx[p], np.float32(step * xval[p]), M[j], values, sums, since,
-                         state[CLOCK])  # fmt: skip
+                    move(xidx[p], np.float32(step * xval[p]), M[j], values, sums, since, clock)
                 for p in range(k, k_end):
-                    move(xidx[p], np.float32(-step * xval[p]), M[q], values, sums, since,
-                         state[CLOCK])  # fmt: skip
+                    move(xidx[p], np.float32(-step * xval[p]), M[q], values, sums, since, clock)
                 square = (
                     dot(M[j], M[j]) * squared_norm(xval, i, i_end)
                     + dot(M[q], M[q]) * squared_norm(xval, k, k_end)
@@ -93,8 +99,9 @@ def learn_embedding(xptr, xidx, xval, arcs, M, values, sums, since, state):
 
 
 @kernel
-def mean_scores(xidx, xval, start, stop, values, sums, since, state, h):
+def _mean_scores(xidx, xval, start, stop, W, h):
     """h = x times the mean of the matrix over its TIME arcs."""
+    values, sums, since, state, _ = W
     clock, time = state[CLOCK], max(state[TIME], 1.0)
     for c in range(h.shape[0]):
         h[c] = 0.0
@@ -106,9 +113,18 @@ def mean_scores(xidx, xval, start, stop, values, sums, since, state, h):
 
 
 @kernel
-def learn_codes(
-    xptr, xidx, xval, arcs, W, W_sums, W_since, W_state, values, sums, since, state
-):  # fmt: skip
+def learn_codes(X, arcs, W, M):
+    """Voted perceptron of the codes, with a fixed embedding.
+
+    Problem   as `learn_embedding`, but with the mean of W, and the update
+              M_j += x_i W,  M_q -= x_k W
+    Given     X, arcs   as in `learn_embedding`; W a matrix of d rows with its mean
+    Changes   M         a matrix of K rows with its mean
+    Returns   the number of violated arcs
+    Cost      O(s) per arc beside the two products x W
+    """
+    xptr, xidx, xval, _ = X
+    values, sums, since, state, _ = M
     s = values.shape[1]
     wide = np.empty(s)
     better, worse = np.empty(s, np.float32), np.empty(s, np.float32)
@@ -116,9 +132,9 @@ def learn_codes(
     for t in range(arcs.shape[0]):
         i, j, k, q = arcs[t]
         if i >= 0:
-            mean_scores(xidx, xval, xptr[i], xptr[i + 1], W, W_sums, W_since, W_state, wide)
+            _mean_scores(xidx, xval, xptr[i], xptr[i + 1], W, wide)
             better[:] = wide
-            mean_scores(xidx, xval, xptr[k], xptr[k + 1], W, W_sums, W_since, W_state, wide)
+            _mean_scores(xidx, xval, xptr[k], xptr[k + 1], W, wide)
             worse[:] = wide
             margin = dot(values[j], better) - dot(values[q], worse)
             if margin <= 0.0:
@@ -136,8 +152,9 @@ def learn_codes(
 
 
 @kernel
-def settle(values, sums, since, state):
+def settle(matrix):
     """Bring all sums up to date and make SCALE 1, the clock 0: the matrix stays what it is."""
+    values, sums, since, state, _ = matrix
     for row in range(values.shape[0]):
         gap = state[CLOCK] - since[row]
         since[row] = 0.0
@@ -149,9 +166,10 @@ def settle(values, sums, since, state):
 
 
 @kernel
-def project(xptr, xidx, xval, first, last, values, sums, since, state, H):
-    """H[i] = x_i times the mean of the matrix, for rows first..last-1."""
-    wide = np.empty(values.shape[1])
+def project(X, W, first, last, H):
+    """H[i] = x_i times the mean of W, for rows first..last-1; H float32 (n, s)."""
+    xptr, xidx, xval, _ = X
+    wide = np.empty(H.shape[1])
     for i in range(first, last):
-        mean_scores(xidx, xval, xptr[i], xptr[i + 1], values, sums, since, state, wide)
+        _mean_scores(xidx, xval, xptr[i], xptr[i + 1], W, wide)
         H[i] = wide

@@ -1,17 +1,8 @@
-"""Perceptron on the worst arc of each preference graph.
+"""Perceptron on the worst arc of each preference graph (Aiolli & Sperduti 2005; 001, Figure 1).
 
-Problem   an instance has one graph of all its arcs relevant > irrelevant, one for each relevant
-          label, or one for each pair; for graph after graph, the arc (a, b) of least margin moves
-          w_a by +x and w_b by -x if s_a - s_b <= 0
-Given     X rows (xptr int64, xidx int32, xval float32), or for kernels G float64 (m, n): the
-          kernel of the m instances in hand with n known ones, `at` int64 (m,) their own places
-          Y rows: yptr int64, yidx int32, yval float64 (> 0 relevant, NaN unknown)
-Changes   W float32 (d, K) and U float64 (d, K), or A and U float64 (n, K); in place. With T graphs
-          in all, W - U / T (A - U / T) is the mean of the weights after each graph
-Returns   graphs met, violated ones
-Cost      O(K) a graph in score space; the weights are touched once an instance
-Order     instances as given, labels in rising order: same input, same bits
-See       Aiolli & Sperduti 2005; Lauriola et al. (001), Fig. 1; ALL, PER_LABEL, PER_PAIR = a, b, c
+An instance has one graph of all its arcs relevant > irrelevant (ALL), one for each relevant label
+(PER_LABEL), or one for each pair (PER_PAIR). Graph after graph, the arc (a, b) of least margin
+moves w_a by +x and w_b by -x if s_a - s_b <= 0.
 """
 
 import numpy as np
@@ -31,21 +22,13 @@ def _mark(yidx, yval, start, stop, kind):
 
 
 @kernel
-def _lowest_relevant(s, kind):
-    found = -1
+def _extreme(s, kind, wanted, sign):
+    """The label of the wanted kind with the largest sign * score, the first of equals, or -1."""
+    best = -1
     for k in range(s.shape[0]):
-        if kind[k] == _RELEVANT and (found < 0 or s[k] < s[found]):
-            found = k
-    return found
-
-
-@kernel
-def _highest_irrelevant(s, kind):
-    found = -1
-    for k in range(s.shape[0]):
-        if kind[k] == _IRRELEVANT and (found < 0 or s[k] > s[found]):
-            found = k
-    return found
+        if kind[k] == wanted and (best < 0 or sign * s[k] > sign * s[best]):
+            best = k
+    return best
 
 
 @kernel
@@ -63,11 +46,13 @@ def _arc(a, b, gain, clock, s, c, u):
 
 
 @kernel
-def walk(graph, kind, gain, clock, s, c, u):
+def _walk(graph, kind, gain, clock, s, c, u):
     """All graphs of an instance; returns how many there are and how many were violated."""
     graphs, violated = 0, 0
+    c[:] = 0.0
+    u[:] = 0.0
     if graph == ALL:
-        a, b = _lowest_relevant(s, kind), _highest_irrelevant(s, kind)
+        a, b = _extreme(s, kind, _RELEVANT, -1), _extreme(s, kind, _IRRELEVANT, 1)
         if a >= 0 and b >= 0:
             return 1, _arc(a, b, gain, clock, s, c, u)
         return 0, 0
@@ -75,7 +60,7 @@ def walk(graph, kind, gain, clock, s, c, u):
         if kind[a] != _RELEVANT:
             continue
         if graph == PER_LABEL:
-            b = _highest_irrelevant(s, kind)
+            b = _extreme(s, kind, _IRRELEVANT, 1)
             if b >= 0:
                 violated += _arc(a, b, gain, clock + graphs, s, c, u)
                 graphs += 1
@@ -88,7 +73,21 @@ def walk(graph, kind, gain, clock, s, c, u):
 
 
 @kernel
-def learn_linear(xptr, xidx, xval, yptr, yidx, yval, order, graph, clock, W, U):
+def learn_linear(X, Y, order, graph, clock, W, U):
+    """One pass with weights for each feature.
+
+    Given     X, Y   rows: pointers int64, columns int32, values float32 or float64; in Y a value
+                     > 0 is relevant, NaN unknown
+              order  int64, the rows of X in the order they are presented
+              graph  ALL, PER_LABEL or PER_PAIR; clock: graphs met before
+    Changes   W float32 (d, K) and U float64 (d, K): with T graphs in all, W - U / T is the mean of
+              the weights after each graph
+    Returns   graphs met, and violated ones
+    Cost      O(K) per graph in score space; the weights are touched once per instance
+    Order     instances as given, labels in rising order: same input, same bits
+    """
+    xptr, xidx, xval, _ = X
+    yptr, yidx, yval, _ = Y
     K = W.shape[1]
     s, c, u = np.empty(K, np.float32), np.empty(K, np.float32), np.empty(K)
     kind = np.empty(K, np.int8)
@@ -97,10 +96,8 @@ def learn_linear(xptr, xidx, xval, yptr, yidx, yval, order, graph, clock, W, U):
         start, stop = xptr[i], xptr[i + 1]
         row_scores(xidx, xval, start, stop, W, s)
         _mark(yidx, yval, yptr[i], yptr[i + 1], kind)
-        c[:] = 0.0
-        u[:] = 0.0
         gain = np.float32(squared_norm(xval, start, stop))
-        met, moved = walk(graph, kind, gain, float(clock + graphs), s, c, u)
+        met, moved = _walk(graph, kind, gain, float(clock + graphs), s, c, u)
         graphs += met
         violated += moved
         if moved:
@@ -110,7 +107,18 @@ def learn_linear(xptr, xidx, xval, yptr, yidx, yval, order, graph, clock, W, U):
 
 
 @kernel
-def learn_dual(G, at, yptr, yidx, yval, rows, graph, clock, A, U, active):
+def learn_dual(G, at, Y, rows, graph, clock, A, U, active):
+    """One pass with a kernel, over the instances known so far.
+
+    Given     G       float64 (m, n): the kernel of the m instances in hand with n known ones
+              at      int64 (m,): the place of each instance in hand among the known ones
+              rows    int64 (m,): its row in Y
+              others  as in `learn_linear`
+    Changes   A, U    float64 (n, K), in place of W and U; active bool (n,): A is not zero
+    Returns   graphs met, and violated ones
+    Cost      O(active K) per instance, then as `learn_linear`
+    """
+    yptr, yidx, yval, _ = Y
     K = A.shape[1]
     s, c, u = np.empty(K), np.empty(K), np.empty(K)
     kind = np.empty(K, np.int8)
@@ -124,9 +132,7 @@ def learn_dual(G, at, yptr, yidx, yval, rows, graph, clock, A, U, active):
                 for k in range(K):
                     s[k] += weight * row[k]
         _mark(yidx, yval, yptr[i], yptr[i + 1], kind)
-        c[:] = 0.0
-        u[:] = 0.0
-        met, moved = walk(graph, kind, G[t, at[t]], float(clock + graphs), s, c, u)
+        met, moved = _walk(graph, kind, G[t, at[t]], float(clock + graphs), s, c, u)
         graphs += met
         violated += moved
         if moved:

@@ -1,9 +1,10 @@
-"""Classification by compression: which label's documents help most to shorten this one (003)."""
+"""Classification by compression: which label's documents help most to shorten this one."""
 
 import bz2
 import lzma
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -13,14 +14,16 @@ import zstandard
 from sklearn.utils import Tags
 
 from labelrank._types import Array
-from labelrank.declared import check_at_least, check_choice
+from labelrank.declared import anything, choice, cut, number, stored, threads, value
 from labelrank.errors import InputError
 from labelrank.learners.base import IncrementalRanker
+from labelrank.relevance import relevant_part
 from labelrank.resources import run_jobs
 
 Primed = Callable[[bytes], int]
 
 _SEPARATOR = b"\n"
+_NO_TEXT = np.zeros(0, np.uint8)
 
 
 def _primed_zlib(text: bytes, level: int) -> Primed:
@@ -63,10 +66,18 @@ def _primed(compressor: str, text: bytes, level: int) -> Primed:
 
 
 LEVELS = {"zlib": 9, "zstd": 3, "bz2": 9, "lzma": 1}
+RANGES = {"zlib": (-1, 9), "zstd": (-131_072, 22), "bz2": (1, 9), "lzma": (0, 9)}
 # What a compressor looks back on; more text of a label would only cost time.
 REACH = {"zlib": None, "zstd": None, "bz2": 900_000, "lzma": 1_000_000}
 
 
+@stored(
+    "CompressionClassifier",
+    1,
+    n_features_in_=value(int, optional=True),
+    texts=anything(attribute="_texts"),
+)
+@dataclass(eq=False, repr=False)
 class CompressionClassifier(IncrementalRanker):
     """Rank labels by how well their documents help to compress a new one; takes texts.
 
@@ -98,27 +109,24 @@ class CompressionClassifier(IncrementalRanker):
            [1, 0]])
     """
 
+    compressor: str = choice("zstd", "zlib", "bz2", "lzma")
+    _: KW_ONLY
+    level: int | None = number(None, whole=True, or_none=True)
+    max_bytes: int | None = number(None, least=1, whole=True, or_none=True)
+    threshold: Any = cut()
+    n_jobs: int | None = threads()
+
     _calibrated = False
 
-    def __init__(
-        self,
-        compressor: str = "zstd",
-        *,
-        level: int | None = None,
-        max_bytes: int | None = None,
-        threshold: Any = "cardinality",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.compressor = compressor
-        self.level = level
-        self.max_bytes = max_bytes
-        self.threshold = threshold
-        self.n_jobs = n_jobs
+    def _check_combinations(self) -> None:
+        least, most = RANGES[self.compressor]
+        if not least <= self._level() <= most:
+            raise InputError(
+                f"got level={self.level} for {self.compressor}; give {least} to {most}, or None"
+            )
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("compressor", self.compressor, tuple(LEVELS))
-        check_at_least("max_bytes", 1 if self.max_bytes is None else self.max_bytes, 1)
+    def _level(self) -> int:
+        return LEVELS[self.compressor] if self.level is None else self.level
 
     def _check_X(self, X: Any, *, reset: bool, Y: Any = "no_validation") -> Array:
         if Y is None:
@@ -126,51 +134,62 @@ class CompressionClassifier(IncrementalRanker):
         return as_texts(X)
 
     def _learn(self, X: Array, Y: sp.csr_array) -> None:
-        self._texts = [np.zeros(0, np.uint8)] * Y.shape[1]
-        self._learn_more(X, Y)
+        self._texts = [_NO_TEXT] * Y.shape[1]
+        self._add(X, Y)
 
     def _learn_more(self, X: Array, Y: sp.csr_array) -> None:
         if not hasattr(self, "_texts"):
-            self._texts = [np.zeros(0, np.uint8)] * Y.shape[1]
-        columns = Y.tocsc()
-        for k, before in enumerate(self._texts):
-            span = slice(columns.indptr[k], columns.indptr[k + 1])
-            rows = np.sort(columns.indices[span][columns.data[span] > 0])
-            added = b"".join(_encoded(text) for text in X[rows, 0])
-            self._texts[k] = np.frombuffer(self._latest(before.tobytes() + added), np.uint8)
-        self._compressors: list[Primed] | None = None
+            self._texts = [_NO_TEXT] * Y.shape[1]
+        self._add(X, Y)
 
     def _widen(self, n_before: int) -> None:
-        self._texts = [*self._texts, *[np.zeros(0, np.uint8)] * (self.n_labels_ - n_before)]
-        self._compressors = None
+        self._texts = [*self._texts, *[_NO_TEXT] * (self.n_labels_ - n_before)]
+
+    def _add(self, X: Array, Y: sp.csr_array) -> None:
+        """Put the documents behind the texts of their labels."""
+        columns, texts = relevant_part(Y).tocsc(), []
+        for k, before in enumerate(self._texts):
+            rows = np.sort(columns.indices[columns.indptr[k] : columns.indptr[k + 1]])
+            added = b"".join(_encoded(text) for text in X[rows, 0])
+            texts.append(np.frombuffer(self._latest(before.tobytes() + added), np.uint8))
+        self._texts = texts
+        self._prime_all()
 
     def _latest(self, text: bytes) -> bytes:
         most = REACH[self.compressor] if self.max_bytes is None else self.max_bytes
         return text if most is None else text[-most:]
 
-    def _level(self) -> int:
-        return LEVELS[self.compressor] if self.level is None else self.level
-
     def _prime(self, text: bytes) -> Primed:
         return _primed(self.compressor, text, self._level())
 
+    def _prime_all(self) -> None:
+        primes = [partial(self._prime, text.tobytes()) for text in self._texts]
+        self._compressors = run_jobs(primes, self.n_jobs)
+
     def _scores(self, X: Array) -> Array:
-        if self._compressors is None:
-            primes = [partial(self._prime, text.tobytes()) for text in self._texts]
-            self._compressors = run_jobs(primes, self.n_jobs)
         documents = [_encoded(text) for text in X[:, 0]]
-        sizes = run_jobs(
-            [partial(_sizes, one, documents) for one in self._compressors], self.n_jobs
-        )
+        jobs = [partial(_sizes, one, documents) for one in self._compressors]
+        sizes = np.array(run_jobs(jobs, self.n_jobs), np.float64).T
         alone = np.array(_sizes(self._prime(b""), documents), np.float64)[:, None]
-        return (alone - np.array(sizes, np.float64).T) / np.maximum(alone, 1.0)
+        return (alone - sizes) / np.maximum(alone, 1.0)
+
+    def after_loading(self) -> None:
+        sound = isinstance(self._texts, list) and len(self._texts) == self.n_labels_
+        for text in self._texts if sound else ():
+            sound &= isinstance(text, np.ndarray) and text.dtype == np.uint8 and text.ndim == 1
+        if not sound:
+            raise ValueError("there must be one text per label")
+        self._prime_all()
 
     def __getstate__(self) -> dict[str, Any]:
         """Compressors are made anew from the texts: they cannot be copied to another process."""
-        return {**super().__getstate__(), "_compressors": None}
+        state = super().__getstate__()
+        return {key: state[key] for key in state if key != "_compressors"}
 
-    def __labelrank_state__(self) -> dict[str, Any]:
-        return {**vars(self), "_compressors": None}
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "_texts"):
+            self._prime_all()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -188,10 +207,10 @@ def as_texts(X: Any) -> Array:
     """
     if isinstance(X, str | bytes):
         raise InputError("got one string where a list of texts is wanted; wrap it in [ ]")
-    found = np.asarray(X.ravel() if isinstance(X, np.ndarray) else list(X), dtype=object)
-    if sp.issparse(X) or found.ndim != 1 or not all(isinstance(text, str) for text in found):
+    texts = np.asarray(X.ravel() if isinstance(X, np.ndarray) else list(X), dtype=object)
+    if sp.issparse(X) or texts.ndim != 1 or not all(isinstance(text, str) for text in texts):
         raise InputError("got features where texts are wanted; give a list of strings")
-    return found[:, None]
+    return texts[:, None]
 
 
 def _encoded(text: str) -> bytes:

@@ -3,25 +3,23 @@
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from labelrank._types import Float64
 from labelrank.declared import array, stored
 from labelrank.errors import InputError
 from labelrank.kernels.sums import add_rows
 from labelrank.rows import Rows, as_rows
 
-Array = npt.NDArray[np.float64]
-
 
 @stored(
     "LabelSums",
     1,
-    relevant=array("f8", "K", "d"),
+    relevant=array("f8", "K", "width"),
     n_relevant=array("f8", "K"),
-    unknown=array("f8", "K or 0", "d"),
+    unknown=array("f8", "K or 0", "width"),
     n_unknown=array("f8", "K"),
-    total=array("f8", 1, "d"),
+    total=array("f8", 1, "width"),
     n_total=array("f8", 1),
 )
 class LabelSums(NamedTuple):
@@ -39,12 +37,12 @@ class LabelSums(NamedTuple):
     ([[0.0, 0.0, 0.0], [1.0, 0.0, 2.0]], [[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
     """
 
-    relevant: Array
-    n_relevant: Array
-    unknown: Array
-    n_unknown: Array
-    total: Array
-    n_total: Array
+    relevant: Float64
+    n_relevant: Float64
+    unknown: Float64
+    n_unknown: Float64
+    total: Float64
+    n_total: Float64
 
     @classmethod
     def empty(cls, n_labels: int, n_features: int) -> Self:
@@ -63,16 +61,16 @@ class LabelSums(NamedTuple):
         """The sums with more documents in them."""
         rows, labels = as_rows(X, np.float64), as_rows(Y, np.float64)
         self._check(rows, labels)
-        sums = self._replace(unknown=np.zeros_like(self.relevant)) if self._met(labels) else self
-        every = np.arange(rows.n_rows + 1)
-        all_rows = (every, np.zeros(rows.n_rows, np.int32), np.ones(rows.n_rows))
-        add_rows(*rows[:3], *labels[:3], False, sums.relevant, sums.n_relevant)
-        add_rows(*rows[:3], *all_rows, False, sums.total, sums.n_total)
+        first_unknown = not len(self.unknown) and bool(np.isnan(labels.data).any())
+        sums = self._replace(unknown=np.zeros_like(self.relevant)) if first_unknown else self
+        every = as_rows(np.ones((rows.n_rows, 1)), np.float64)
+        add_rows(rows, labels, False, sums.relevant, sums.n_relevant)
+        add_rows(rows, every, False, sums.total, sums.n_total)
         if len(sums.unknown):
-            add_rows(*rows[:3], *labels[:3], True, sums.unknown, sums.n_unknown)
+            add_rows(rows, labels, True, sums.unknown, sums.n_unknown)
         return sums
 
-    def irrelevant(self) -> tuple[Array, Array]:
+    def irrelevant(self) -> tuple[Float64, Float64]:
         """Sums and numbers of the documents known not to have the label."""
         sums = self.total - self.relevant
         if len(self.unknown):
@@ -89,9 +87,6 @@ class LabelSums(NamedTuple):
             unknown=np.vstack([before, np.repeat(self.total, n_new, axis=0)]),
             n_unknown=np.append(self.n_unknown, np.repeat(self.n_total, n_new)),
         )
-
-    def _met(self, labels: Rows) -> bool:
-        return not len(self.unknown) and bool(np.isnan(labels.data).any())
 
     def _check(self, X: Rows, Y: Rows) -> None:
         if X.n_rows != Y.n_rows or self.relevant.shape != (Y.n_columns, X.n_columns):

@@ -1,5 +1,6 @@
-"""Naive Bayes for all labels in one sparse product (lecture 003; McCallum & Nigam 1998)."""
+"""Naive Bayes for all labels in one sparse product (Fürnkranz's lecture; McCallum & Nigam 1998)."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,12 +10,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array
-from labelrank.declared import check_at_least, check_choice
+from labelrank.declared import choice, cut, flag, nested, number, stored
 from labelrank.errors import InputError
 from labelrank.learners.base import IncrementalRanker
 from labelrank.learners.label_sums import LabelSums
 
-EVENT_MODELS = ("multinomial", "bernoulli", "multinomial_length")
 # A label without documents, or a probability of 0, is as unlikely as this.
 _LEAST = 1e-10
 
@@ -31,6 +31,13 @@ class Model(NamedTuple):
     other_length: Array
 
 
+@stored(
+    "NaiveBayesRanker",
+    1,
+    sums=nested("LabelSums", attribute="_sums"),
+    lengths=nested("LabelSums", attribute="_lengths"),
+)
+@dataclass(eq=False, repr=False)
 class NaiveBayesRanker(IncrementalRanker):
     """Rank labels by their posterior probability under the naive assumption.
 
@@ -46,9 +53,9 @@ class NaiveBayesRanker(IncrementalRanker):
     alpha : float, default 1.0
         Added to every count (1 is Laplace's correction).
     scores : {"posterior", "log_odds"}
-        "posterior": log p(label | document) among all labels, one model a label; a ranking without
-        threshold of its own. "log_odds": the label against all other documents, a second model for
-        these; calibrated at 0, one binary naive Bayes a label.
+        "posterior": log p(label | document) among all labels, one model per label; a ranking
+        without a threshold of its own. "log_odds": the label against all other documents, with a
+        second model for these; calibrated at 0, one binary naive Bayes per label.
     fit_prior : bool, default True
         Weigh labels by how often they occur.
     threshold : float or "cardinality"
@@ -65,37 +72,23 @@ class NaiveBayesRanker(IncrementalRanker):
     [[0, 1], [1, 0]]
     """
 
-    _model: Model | None
-
-    def __init__(
-        self,
-        event_model: str = "multinomial",
-        *,
-        alpha: float = 1.0,
-        scores: str = "posterior",
-        fit_prior: bool = True,
-        threshold: Any = "cardinality",
-    ) -> None:
-        self.event_model = event_model
-        self.alpha = alpha
-        self.scores = scores
-        self.fit_prior = fit_prior
-        self.threshold = threshold
+    event_model: str = choice("multinomial", "bernoulli", "multinomial_length")
+    _: KW_ONLY
+    alpha: float = number(1.0, least=0)
+    scores: str = choice("posterior", "log_odds")
+    fit_prior: bool = flag(True)
+    threshold: Any = cut()
 
     @property
     def _calibrated(self) -> bool:  # type: ignore[override]
         return self.scores == "log_odds"
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("event_model", self.event_model, EVENT_MODELS)
-        check_choice("scores", self.scores, ("posterior", "log_odds"))
-        check_at_least("alpha", self.alpha, 0.0)
+    def _check_values(self, X: Any, Y: sp.csr_array) -> None:
+        _check_counts(X)
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self._start(X, Y)
         self._learn_more(X, Y)
-        self._model = self._made()
 
     def _start(self, X: Any, Y: sp.csr_array) -> None:
         self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
@@ -109,20 +102,20 @@ class NaiveBayesRanker(IncrementalRanker):
         if self.event_model == "multinomial_length":
             log_length = np.log1p(X.sum(axis=1))
             self._lengths = self._lengths.add(np.column_stack([log_length, log_length**2]), Y)
-        self._model = None
+        self._model = self._made()
 
     def _widen(self, n_before: int) -> None:
         self._sums = self._sums.widened(self.n_labels_)
         self._lengths = self._lengths.widened(self.n_labels_)
-        self._model = None
+
+    def after_loading(self) -> None:
+        widths = self._sums.relevant.shape[1], self._lengths.relevant.shape[1]
+        if widths != (self.n_features_in_, 2):
+            raise ValueError("the sums do not fit the features")
+        self._model = self._made()
 
     def _counts(self, X: Any) -> sp.csr_array:
         X = sp.csr_array(X, dtype=np.float64, copy=True)
-        if X.nnz and X.data.min() < 0:
-            raise InputError(
-                "Negative values in data passed to NaiveBayesRanker, which counts words; "
-                "give counts, TF-IDF weights or 0/1"
-            )
         if self.event_model == "bernoulli":
             X.data = np.float64(X.data > 0)
             X.eliminate_zeros()
@@ -167,7 +160,7 @@ class NaiveBayesRanker(IncrementalRanker):
         return weights, prior
 
     def _length_model(self, lengths: Array, n: Array) -> Array:
-        """Mean, variance and its logarithm of log(1 + length), a label; shrunk to those of all."""
+        """Mean, variance and its logarithm of log(1 + length), by label; shrunk to those of all."""
         everything = self._lengths.total[0] / max(self._lengths.n_total[0], 1.0)
         shrink = max(self.alpha, _LEAST)
         mean, square = ((lengths + shrink * everything) / (n + shrink)[:, None]).T
@@ -175,16 +168,15 @@ class NaiveBayesRanker(IncrementalRanker):
         return np.array([mean, variance, np.log(variance)])
 
     def _scores(self, X: Any) -> Array:
-        if self._model is None:
-            self._model = self._made()
-        found = _log_likelihood(self._counts(X), self._model)
-        return found if self.scores == "log_odds" else log_softmax(found, axis=1)
+        _check_counts(X)
+        likelihood = _log_likelihood(self._counts(X), self._model)
+        return likelihood if self.scores == "log_odds" else log_softmax(likelihood, axis=1)
 
     def predict_proba(self, X: Any) -> Array:
         """Posterior probabilities (n × K): sum to 1, unless by the log odds of several labels."""
         check_is_fitted(self)
         scores = self._scores(self._check_X(X, reset=False))
-        if self.scores == "log_odds" and not self._one_class:
+        if self.scores == "log_odds" and not self.target_.one_class:
             return expit(scores)
         return softmax(scores, axis=1)
 
@@ -195,15 +187,23 @@ class NaiveBayesRanker(IncrementalRanker):
         return tags
 
 
+def _check_counts(X: Any) -> None:
+    if (X.data if sp.issparse(X) else X).min(initial=0.0) < 0:
+        raise InputError(
+            "Negative values in data passed to NaiveBayesRanker, which counts words; "
+            "give counts, TF-IDF weights or 0/1"
+        )
+
+
 def _log(counts: Array) -> Array:
     return np.log(np.maximum(counts, _LEAST))
 
 
 def _log_likelihood(X: sp.csr_array, model: Model) -> Array:
-    found = np.asarray(X @ model.weights)
-    found += model.offset
+    likelihood = np.asarray(X @ model.weights)
+    likelihood += model.offset
     for (mean, variance, log_variance), sign in ((model.length, -1), (model.other_length, 1)):
         if len(mean):
             log_length = np.log1p(X.sum(axis=1))[:, None]
-            found += sign * ((log_length - mean) ** 2 / (2 * variance) + log_variance / 2)
-    return found
+            likelihood += sign * ((log_length - mean) ** 2 / (2 * variance) + log_variance / 2)
+    return likelihood

@@ -17,7 +17,7 @@ from labelrank.rows import scaled_to_unit
 @stored("Rocchio", 1, sums=nested("LabelSums", attribute="_sums"))
 @dataclass(kw_only=True, eq=False, repr=False)
 class Rocchio(IncrementalRanker):
-    """Rank labels by how near a document is to their prototypes (lecture 003).
+    """Rank labels by how near a document is to their prototypes (Fürnkranz's lecture).
 
     The prototype of a label is α (its query) + β (mean of its documents) - γ (mean of the others),
     after Rocchio's relevance feedback. With γ = 0 it is the nearest centroid classifier.
@@ -59,6 +59,16 @@ class Rocchio(IncrementalRanker):
 
     _calibrated = False
 
+    def _check_values(self, X: Any, Y: sp.csr_array) -> None:
+        self._check_queries((Y.shape[1], X.shape[1]))
+
+    def _check_queries(self, wanted: tuple[int, int]) -> None:
+        if self.queries is not None and np.shape(self.queries) != wanted:
+            raise InputError(
+                f"got queries of shape {np.shape(self.queries)}; give {wanted}, "
+                "one row per label, one column per feature"
+            )
+
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
         self._learn_more(X, Y)
@@ -72,6 +82,9 @@ class Rocchio(IncrementalRanker):
         self._sums = self._sums.widened(self.n_labels_)
 
     def after_loading(self) -> None:
+        if self._sums.relevant.shape[1] != self.n_features_in_:
+            raise ValueError("the sums do not fit the features")
+        self._check_queries(self._sums.relevant.shape)
         self.prototypes_ = self._made()
 
     def _documents(self, X: Any) -> sp.csr_array:
@@ -83,11 +96,6 @@ class Rocchio(IncrementalRanker):
         if self.gamma:
             made -= self.gamma * _mean(*self._sums.irrelevant())
         if self.queries is not None:
-            if np.shape(self.queries) != made.shape:
-                raise InputError(
-                    f"got queries of shape {np.shape(self.queries)}; give {made.shape}, "
-                    "one row per label, one column per feature"
-                )
             made += self.alpha * self._documents(self.queries).toarray()
         return made
 

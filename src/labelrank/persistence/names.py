@@ -5,9 +5,10 @@ as "sklearn.Ridge": no name says where a class is.
 """
 
 import importlib
+import sys
 from typing import Any, TypeVar
 
-from labelrank import _HOME
+from labelrank import _HOME, extensions
 from labelrank.declared import how_stored
 from labelrank.errors import ModelFileError
 
@@ -120,10 +121,24 @@ def _name(cls: type) -> str:
 def _find(name: str) -> type | None:
     """The class of a known name; None where it is a function or not installed."""
     if name in _registered or name not in PLACES:
-        return _registered.get(name)
+        return _registered.get(name) or _offered(name)
     module, _, attribute = PLACES[name].partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute, None)
     except ImportError:
         return None
     return found if isinstance(found, type) else None
+
+
+def _offered(name: str) -> type | None:
+    """A learner of a package that offers some by entry points; these are imported, not the name."""
+    package = name.partition(".")[0]
+    offers = extensions.entry_points("labelrank.learners").values()
+    for offer in [offer for offer in offers if offer.module.partition(".")[0] == package]:
+        extensions.load(offer)
+        module, _, attribute = name.rpartition(".")
+        found = getattr(sys.modules.get(module), attribute, None)
+        is_own = isinstance(found, type) and found.__module__.partition(".")[0] == package
+        if is_own and hasattr(found, "get_params"):
+            return found
+    return None

@@ -5,8 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from labelrank import EmbeddingPCAPLM, LabelCodes
+from labelrank import BaggedRanker, EmbeddingPCAPLM, LabelCodes, Tagger
 from labelrank.errors import InputError
 from labelrank.learners.plm import label_codes as module
 
@@ -92,13 +93,50 @@ def test_fit_codes_in_calls_or_pieces_gives_the_same_codes_and_fit_keeps_them():
     Y = labels(300)
     at_once = EmbeddingPCAPLM(6, epochs=1).fit_codes(Y)
     in_calls = EmbeddingPCAPLM(6, epochs=1).fit_codes(Y[:100]).fit_codes([Y[100:150], Y[150:]])
-    np.testing.assert_array_equal(at_once.codes_, in_calls.codes_)
+    np.testing.assert_array_equal(at_once.codes, in_calls.codes)
     X = np.random.default_rng(1).normal(size=(40, 3))
     other = labels(40, seed=9)
-    codes = at_once.codes_
-    np.testing.assert_array_equal(at_once.fit(X, other).codes_, codes)
+    codes = at_once.codes
+    np.testing.assert_allclose(at_once.fit(X, other).codes_, codes, rtol=1e-6)
     from_own = EmbeddingPCAPLM(6, epochs=1).fit(X, other).codes_
     assert not np.allclose(from_own, codes)
+    np.testing.assert_array_equal(
+        at_once.fit_codes(other).codes, LabelCodes(6).fit(other).codes_
+    )  # fmt: skip
+
+
+def inner(fitted):
+    """The EP-PLM within a fitted learner."""
+    if hasattr(fitted, "estimators_"):
+        return fitted.estimators_[0]
+    return getattr(fitted, "learner_", fitted)
+
+
+WRAPPERS = {
+    "clone": clone,
+    "bagging": lambda learner: BaggedRanker(learner, n_estimators=2, random_state=0),
+    "tagger": Tagger,
+}
+
+
+@pytest.mark.parametrize("how", WRAPPERS)
+@pytest.mark.parametrize("n_pieces", [1, 4])
+def test_codes_from_other_label_data_are_kept_by_whatever_clones_the_learner(how, n_pieces):
+    learner = EmbeddingPCAPLM(6, epochs=1, random_state=0).fit_codes(labels(300))
+    np.testing.assert_array_equal(learner.get_params()["codes"], learner.codes)
+    X, Y = np.random.default_rng(1).normal(size=(40, 3)), labels(40, seed=9)
+    wrapped = WRAPPERS[how](learner)
+    for rows in np.array_split(np.arange(40), n_pieces):
+        wrapped = wrapped.partial_fit(X[rows], Y[rows]) if n_pieces > 1 else wrapped.fit(X, Y)
+    np.testing.assert_array_equal(inner(wrapped).codes_, learner.codes.astype(np.float32))
+
+
+def test_a_refused_piece_of_label_data_leaves_the_codes_as_they_were():
+    learner = EmbeddingPCAPLM(6).fit_codes(labels(300))
+    before = learner.codes
+    with pytest.raises(InputError):
+        learner.fit_codes(-labels(10))
+    assert learner.codes is before
 
 
 def test_codes_made_elsewhere_are_used_and_checked():

@@ -1,6 +1,7 @@
-"""The rival of 001: a network with one hidden layer of the shape of an embedding and its codes."""
+"""The rival in Lauriola et al. 2018: a network of the shape of an embedding and its codes."""
 
 import importlib.util
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,24 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_random_state
 
 from labelrank._types import Array
-from labelrank.declared import check_at_least, check_choice
+from labelrank.declared import array, choice, number, seed, stored, value
 from labelrank.errors import InputError, MissingError
 from labelrank.learners.base import LabelRanker
 from labelrank.resources import track
 
 
+@stored(
+    "MultilayerPerceptron",
+    1,
+    hidden=array("f4 f8", "d", "s", attribute="_hidden"),
+    hidden_intercept=array("f4 f8", "s", attribute="_start"),
+    output=array("f4 f8", "s", "K", attribute="_output"),
+    output_intercept=array("f4 f8", "K", attribute="_end"),
+    engine_=value(str),
+)
+@dataclass(eq=False, repr=False)
 class MultilayerPerceptron(LabelRanker):
-    """One hidden layer of s units, linear or sigmoid, and one logistic output a label (MLP).
+    """One hidden layer of s units, linear or sigmoid, and one logistic output per label (MLP).
 
     Parameters
     ----------
@@ -48,46 +59,33 @@ class MultilayerPerceptron(LabelRanker):
     [[0], [1], [2]]
     """
 
-    def __init__(
-        self,
-        n_components: int = 50,
-        *,
-        activation: str = "linear",
-        epochs: int = 20,
-        batch_size: int = 200,
-        learning_rate: float = 0.01,
-        engine: str = "auto",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.activation = activation
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.engine = engine
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = number(50, least=1, whole=True)
+    _: KW_ONLY
+    activation: str = choice("linear", "sigmoid")
+    epochs: int = number(20, least=1, whole=True)
+    batch_size: int = number(200, least=1, whole=True)
+    learning_rate: float = number(0.01, above=0)
+    engine: str = choice("auto", "torch", "sklearn")
+    random_state: Any = seed()
+    verbose: int = 0
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("activation", self.activation, ("linear", "sigmoid"))
-        check_choice("engine", self.engine, ("auto", "torch", "sklearn"))
-        for name in ("n_components", "epochs", "batch_size"):
-            check_at_least(name, getattr(self, name), 1)
-        if not self.learning_rate > 0:
-            raise InputError(f"got learning_rate={self.learning_rate!r}; give a number above 0")
-
-    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+    def _check_values(self, X: Any, Y: sp.csr_array) -> None:
         if np.isnan(Y.data).any():
             raise InputError("got unknown labels (NaN) in Y, which this network cannot leave out")
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
         has_torch = importlib.util.find_spec("torch") is not None
         if self.engine == "torch" and not has_torch:
             raise MissingError("PyTorch is not installed; pip install 'labelrank[torch]'")
         use_torch = self.engine != "sklearn" and has_torch
         self.engine_ = "torch" if use_torch else "sklearn"
-        X = X.astype(np.float32)
-        self.weights_ = self._by_torch(X, Y) if use_torch else self._by_sklearn(X, Y)
+        learn = self._by_torch if use_torch else self._by_sklearn
+        (self._hidden, self._start), (self._output, self._end) = learn(X.astype(np.float32), Y)
+
+    @property
+    def weights_(self) -> list[tuple[Array, Array]]:
+        """Matrix and intercept of the hidden layer, and of the output."""
+        return [(self._hidden, self._start), (self._output, self._end)]
 
     def _batches(self, n: int, random: np.random.RandomState) -> list[Array]:
         order = random.permutation(n)
@@ -102,18 +100,16 @@ class MultilayerPerceptron(LabelRanker):
             batch_size=self.batch_size,
             random_state=random.randint(2**31 - 1),
         )
+        classes = np.arange(max(self.n_labels_, 2))
         for _ in track(range(self.epochs), "MLPClassifier", self.verbose):
             for rows in self._batches(X.shape[0], random):
                 network.set_params(batch_size=len(rows))
-                network.partial_fit(X[rows], _targets(Y[rows]), classes=np.arange(self._width()))
-        matrices, intercepts = network.coefs_, network.intercepts_
+                network.partial_fit(X[rows], _targets(Y[rows]), classes=classes)
+        (hidden, output), (start, end) = network.coefs_, network.intercepts_
         return [
-            (matrices[0], intercepts[0]),
-            (matrices[1][:, : self.n_labels_], intercepts[1][: self.n_labels_]),
+            (hidden, start),
+            (np.ascontiguousarray(output[:, : self.n_labels_]), end[: self.n_labels_]),
         ]
-
-    def _width(self) -> int:
-        return max(self.n_labels_, 2)
 
     def _by_torch(self, X: Any, Y: sp.csr_array) -> list[tuple[Array, Array]]:
         import torch
@@ -141,11 +137,10 @@ class MultilayerPerceptron(LabelRanker):
         ]
 
     def _scores(self, X: Any) -> Array:
-        (first, start), (second, end) = self.weights_
-        hidden = np.asarray(X @ first) + start
+        hidden = np.asarray(X @ self._hidden) + self._start
         if self.activation == "sigmoid":
             hidden = expit(hidden)
-        return np.asarray(hidden @ second + end)
+        return np.asarray(hidden @ self._output + self._end)
 
 
 def _targets(Y: sp.csr_array) -> Array:

@@ -1,25 +1,50 @@
-"""The preference learning machine: identity codes, preference graphs, linear or with a kernel."""
+"""The preference learning machine (Aiolli & Sperduti 2005): one weight vector per label.
 
+Its codes are the identity, so <W x, M_r> is <w_r, x>. The loss of a preference graph is that of its
+worst arc; where s_a - s_b <= 0 on the worst arc (a, b), w_a += x and w_b -= x.
+"""
+
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
-from labelrank._types import Array
-from labelrank.declared import check_at_least, check_choice
+from labelrank._types import Array, Float64, Int64
+from labelrank.declared import (
+    anything,
+    array,
+    choice,
+    cut,
+    flag,
+    number,
+    seed,
+    stored,
+    value,
+)
 from labelrank.kernels import plm as kernels
 from labelrank.learners.base import IncrementalRanker
-from labelrank.resources import track
-from labelrank.rows import Rows, as_rows
+from labelrank.preferences import Kind, Preferences
+from labelrank.resources import blocks, track
+from labelrank.rows import as_rows
 
 GRAPHS = ("all", "per_label", "per_pair")
-KERNELS = (None, "linear", "poly", "rbf")
 _AT_ONCE = 256
 
 
+@stored(
+    "PreferenceLearningMachine",
+    1,
+    weights=array("f4 f8", "rows", "K", attribute="_W"),
+    late=array("f8", "rows", "K", attribute="_U"),
+    support=anything(optional=True, attribute="_support"),
+    n_graphs_=value(int, least=0),
+    n_violated_=value(int, least=0),
+)
+@dataclass(eq=False, repr=False)
 class PreferenceLearningMachine(IncrementalRanker):
     """PLM: a perceptron on the worst arc of each preference graph.
 
@@ -60,121 +85,106 @@ class PreferenceLearningMachine(IncrementalRanker):
     [0, 1, 2]
     """
 
+    graph: str = choice(*GRAPHS)
+    _: KW_ONLY
+    kernel: str | None = choice(None, "linear", "poly", "rbf")
+    gamma: float | None = number(None, least=0, or_none=True)
+    degree: int = number(3, least=1)
+    coef0: float = number(1.0)
+    epochs: int = number(10, least=1, whole=True)
+    shuffle: bool = flag(True)
+    averaging: str | None = choice("averaged", None)
+    threshold: Any = cut()
+    random_state: Any = seed()
+    verbose: int = 0
+
+    preferences = Preferences.each(Kind.RELEVANT_IRRELEVANT)
+
     _calibrated = False
-
-    def __init__(
-        self,
-        graph: str = "all",
-        *,
-        kernel: str | None = None,
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        epochs: int = 10,
-        shuffle: bool = True,
-        averaging: str | None = "averaged",
-        threshold: Any = "cardinality",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.graph = graph
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.epochs = epochs
-        self.shuffle = shuffle
-        self.averaging = averaging
-        self.threshold = threshold
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("graph", self.graph, GRAPHS)
-        check_choice("kernel", self.kernel, KERNELS)
-        check_choice("averaging", self.averaging, (None, "averaged"))
-        check_at_least("epochs", self.epochs, 1)
-        check_at_least("degree", self.degree, 1)
-        if self.gamma is not None:
-            check_at_least("gamma", self.gamma, 0)
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self._start(X.shape[1])
         random = check_random_state(self.random_state)
-        known = self._known(X)
-        order = np.arange(X.shape[0], dtype=np.int64)
-        for _ in track(range(self.epochs), "PreferenceLearningMachine", self.verbose):
-            if self.shuffle:
-                order = random.permutation(X.shape[0]).astype(np.int64)
-            self._pass(X, as_rows(Y, np.float64), order, known)
-        self._forget()
+        order = np.arange(X.shape[0])
+        epochs = track(range(self.epochs), type(self).__name__, self.verbose)
+        orders = (random.permutation(X.shape[0]) if self.shuffle else order for _ in epochs)
+        self._learn_in(orders, X, Y)
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        if not hasattr(self, "_U"):
+        if not hasattr(self, "_W"):
             self._start(X.shape[1])
-        known = self._known(X)
-        self._pass(X, as_rows(Y, np.float64), np.arange(X.shape[0], dtype=np.int64), known)
-        self._forget()
+        self._learn_in([np.arange(X.shape[0])], X, Y)
 
     def _start(self, n_features: int) -> None:
         rows = n_features if self.kernel is None else 0
-        dtype = np.float32 if self.kernel is None else np.float64
-        self._W: Array = np.zeros((rows, self.n_labels_), dtype)
-        self._U: Array = np.zeros((rows, self.n_labels_))
+        self._W: Array = np.zeros((rows, self.n_labels_), self._dtype())
+        self._U: Float64 = np.zeros((rows, self.n_labels_))
         self._support: Any = None
         self.n_graphs_, self.n_violated_ = 0, 0
 
-    def _known(self, X: Any) -> int:
+    def _dtype(self) -> type:
+        return np.float32 if self.kernel is None else np.float64
+
+    def _learn_in(self, orders: Iterable[Int64], X: Any, Y: sp.csr_array) -> None:
+        """One pass over the instances in each of the orders."""
+        learn = self._pass_linear if self.kernel is None else self._pass_dual
+        n_known = 0 if self.kernel is None else self._add_support(X)
+        for order in orders:
+            learn(X, Y, order.astype(np.int64), n_known)
+        if self.kernel is not None:
+            erred = np.flatnonzero(self._active())
+            self._support = self._support[erred]
+            self._W, self._U = self._W[erred], self._U[erred]
+
+    def _add_support(self, X: Any) -> int:
         """Put the new instances behind the support; returns where they start."""
-        if self.kernel is None:
-            return 0
-        first = len(self._W)
-        stack = sp.vstack if sp.issparse(X) or sp.issparse(self._support) else np.vstack
-        self._support = X if self._support is None else stack([self._support, X])
-        if sp.issparse(self._support):
-            self._support = sp.csr_array(self._support)
+        n_known = len(self._W)
+        if self._support is None:
+            self._support = X
+        elif sp.issparse(X) or sp.issparse(self._support):
+            self._support = sp.csr_array(sp.vstack([self._support, X]))
+        else:
+            self._support = np.vstack([self._support, X])
         more = np.zeros((X.shape[0], self.n_labels_))
         self._W, self._U = np.vstack([self._W, more]), np.vstack([self._U, more])
-        return first
+        return n_known
 
-    def _pass(self, X: Any, Y: Rows, order: npt.NDArray[np.int64], known: int) -> None:
+    def _active(self) -> Array:
+        """Which instances ever erred."""
+        return (self._W != 0).any(axis=1) | (self._U != 0).any(axis=1)
+
+    def _pass_linear(self, X: Any, Y: sp.csr_array, order: Int64, n_known: int) -> None:
+        rows, labels = as_rows(X), as_rows(Y, np.float64)
         graph = GRAPHS.index(self.graph)
-        if self.kernel is None:
-            self._count(
-                kernels.learn_linear(
-                    *as_rows(X)[:3], *Y[:3], order, graph, self.n_graphs_, self._W, self._U
-                )
-            )
-            return
-        active = (self._W != 0).any(axis=1) | (self._U != 0).any(axis=1)
-        for first in range(0, len(order), _AT_ONCE):
-            rows = order[first : first + _AT_ONCE]
-            G = self._gram(X[rows])
+        self._count(
+            kernels.learn_linear(rows, labels, order, graph, self.n_graphs_, self._W, self._U)
+        )
+
+    def _pass_dual(self, X: Any, Y: sp.csr_array, order: Int64, n_known: int) -> None:
+        labels, graph, active = as_rows(Y, np.float64), GRAPHS.index(self.graph), self._active()
+        for part in blocks(len(order), _AT_ONCE):
+            rows = order[part]
+            weights = self._W, self._U, active
             self._count(
                 kernels.learn_dual(
-                    G, rows + known, *Y[:3], rows, graph, self.n_graphs_, self._W, self._U, active
+                    self._gram(X[rows]), rows + n_known, labels, rows, graph, self.n_graphs_,
+                    *weights,
                 )
-            )
+            )  # fmt: skip
 
-    def _count(self, found: tuple[int, int]) -> None:
-        self.n_graphs_ += found[0]
-        self.n_violated_ += found[1]
+    def _count(self, met_and_violated: tuple[int, int]) -> None:
+        self.n_graphs_ += met_and_violated[0]
+        self.n_violated_ += met_and_violated[1]
 
-    def _gram(self, X: Any) -> Array:
-        parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        used = {"poly": ("gamma", "degree", "coef0"), "rbf": ("gamma",)}.get(str(self.kernel), ())
-        G = pairwise_kernels(
-            X, self._support, metric=self.kernel, **{name: parameters[name] for name in used}
-        )
+    def _gram(self, X: Any) -> Float64:
+        """The kernel of some instances with the support."""
+        parameters: dict[str, Any] = {}
+        if self.kernel in ("poly", "rbf"):
+            parameters["gamma"] = self.gamma
+        if self.kernel == "poly":
+            parameters.update(degree=self.degree, coef0=self.coef0)
+        G = pairwise_kernels(X, self._support, metric=self.kernel, **parameters)
         return np.ascontiguousarray(G.toarray() if sp.issparse(G) else G, np.float64)
-
-    def _forget(self) -> None:
-        """Keep the instances that ever erred."""
-        if self.kernel is not None:
-            kept = (self._W != 0).any(axis=1) | (self._U != 0).any(axis=1)
-            self._support = self._support[np.flatnonzero(kept)]
-            self._W, self._U = self._W[kept], self._U[kept]
 
     def _widen(self, n_before: int) -> None:
         more = ((0, 0), (0, self.n_labels_ - n_before))
@@ -198,10 +208,21 @@ class PreferenceLearningMachine(IncrementalRanker):
         return self._weights().T
 
     def _scores(self, X: Any) -> Array:
-        if self.kernel is None:
-            return np.asarray(X @ self._weights())
-        if not len(self._W):
-            return np.zeros((X.shape[0], self.n_labels_))
         weights = self._weights()
-        blocks = range(0, X.shape[0], _AT_ONCE)
-        return np.vstack([self._gram(X[i : i + _AT_ONCE]) @ weights for i in blocks])
+        if self.kernel is None:
+            return np.asarray(X @ weights)
+        if not len(weights):
+            return np.zeros((X.shape[0], self.n_labels_))
+        return np.vstack([self._gram(X[part]) @ weights for part in blocks(X.shape[0], _AT_ONCE)])
+
+    def after_loading(self) -> None:
+        n_features = self.n_features_in_
+        sound = self._W.dtype == self._dtype()
+        if self.kernel is None:
+            sound &= len(self._W) == n_features
+        elif len(self._W):
+            is_matrix = sp.issparse(self._support) or isinstance(self._support, np.ndarray)
+            sound &= is_matrix and self._support.dtype.kind == "f"
+            sound &= np.shape(self._support) == (len(self._W), n_features)
+        if not sound:
+            raise ValueError("the weights do not fit features, kernel or support")

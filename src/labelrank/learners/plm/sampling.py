@@ -3,20 +3,20 @@
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from labelrank._types import Int64
 from labelrank.kernels import preference_draws as kernels
 from labelrank.rows import Rows
 
-# One row an arc: instance i and relevant label j over instance k and irrelevant label q.
-Arcs: TypeAlias = npt.NDArray[np.int64]
+# One row per arc: instance i and relevant label j over instance k and irrelevant label q.
+Arcs: TypeAlias = Int64
 
 
 class Nodes(NamedTuple):
     """The positive nodes of some rows: instance and relevant label of each, in order."""
 
-    rows: npt.NDArray[np.int64]
-    labels: npt.NDArray[np.int64]
+    rows: Int64
+    labels: Int64
 
 
 def positive_nodes(Y: Rows, first: int = 0) -> Nodes:
@@ -29,27 +29,21 @@ def positive_nodes(Y: Rows, first: int = 0) -> Nodes:
 
 def random_arcs(Y: Rows, nodes: Nodes, count: int, seed: int, clock: int, same: bool) -> Arcs:
     """Arcs from random positive nodes; none if there is no positive node."""
-    return _draw(Y, nodes, count, seed, clock, same, window=0)
+    arcs = np.zeros((count if len(nodes.rows) else 0, 4), np.int64)
+    kernels.draw_arcs(Y, nodes, seed, clock, same, 0, arcs)
+    return arcs
 
 
 def arcs_in_turn(Y: Rows, first: int, window: int, seed: int, clock: int, same: bool) -> Arcs:
     """One arc from each positive node of the rows from `first` on, in order."""
     nodes = positive_nodes(Y, first)
-    return _draw(Y, nodes, len(nodes.rows), seed, clock, same, window)
+    arcs = np.zeros((len(nodes.rows), 4), np.int64)
+    kernels.draw_arcs(Y, nodes, seed, clock, same, window, arcs)
+    return arcs
 
 
-def random_rows(
-    candidates: npt.NDArray[np.int64], count: int, seed: int, clock: int
-) -> npt.NDArray[np.int64]:
+def random_rows(candidates: Int64, count: int, seed: int, clock: int) -> Int64:
     """Rows drawn from the candidates with replacement; none if there is no candidate."""
     rows = np.empty(count if len(candidates) else 0, np.int64)
     kernels.draw_rows(candidates, seed, clock, rows)
     return rows
-
-
-def _draw(
-    Y: Rows, nodes: Nodes, count: int, seed: int, clock: int, same: bool, window: int
-) -> Arcs:
-    arcs = np.zeros((count if len(nodes.rows) else 0, 4), np.int64)
-    kernels.draw_arcs(*Y[:2], *nodes, Y.n_columns, seed, clock, same, window, arcs)
-    return arcs
