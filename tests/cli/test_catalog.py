@@ -128,14 +128,15 @@ count = 3
 
 @pytest.fixture
 def packages(tmp_path, monkeypatch):
+    folder = tmp_path / "site"
     install(
-        tmp_path,
+        folder,
         "tried_learners",
         "mine = tried_learners:Mine\nmany = tried_learners:many_epochs\nrow = tried_learners:row",
         MINE,
     )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path
+    monkeypatch.syspath_prepend(str(folder))
+    yield folder
     sys.modules.pop("tried_learners", None)
 
 

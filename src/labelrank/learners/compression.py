@@ -14,7 +14,7 @@ import zstandard
 from sklearn.utils import Tags
 
 from labelrank._types import Array
-from labelrank.declared import anything, choice, cut, number, stored, threads, value
+from labelrank.declared import anything, choice, cut, number, stored, threads
 from labelrank.errors import InputError
 from labelrank.learners.base import IncrementalRanker
 from labelrank.relevance import relevant_part
@@ -74,7 +74,6 @@ REACH = {"zlib": None, "zstd": None, "bz2": 900_000, "lzma": 1_000_000}
 @stored(
     "CompressionClassifier",
     1,
-    n_features_in_=value(int, optional=True),
     texts=anything(attribute="_texts"),
 )
 @dataclass(eq=False, repr=False)
@@ -131,7 +130,10 @@ class CompressionClassifier(IncrementalRanker):
     def _check_X(self, X: Any, *, reset: bool, Y: Any = "no_validation") -> Array:
         if Y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed; got None")
-        return as_texts(X)
+        texts = as_texts(X)
+        if reset:
+            self.n_features_in_ = texts.shape[1]
+        return texts
 
     def _learn(self, X: Array, Y: sp.csr_array) -> None:
         self._texts = [_NO_TEXT] * Y.shape[1]
