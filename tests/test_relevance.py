@@ -186,6 +186,14 @@ def test_the_first_labels_are_a_prefix_of_the_ranking(s, size):
     assert (np.diff(in_order.astype(int), axis=1) <= 0).all()
 
 
+@given(scores, st.integers(0, 32), st.integers(1, 32))
+@settings(deadline=None)
+def test_members_that_score_highest_leave_the_ranking_as_it_is(s, size, top):
+    members = decoding.first(s, size)
+    by_definition = np.lexsort((-s, ~members), axis=1)[:, :top]
+    np.testing.assert_array_equal(decoding.rank(s, top, members), by_definition)
+
+
 def test_given_members_come_first_in_the_ranking():
     s = np.array([[1.0, 5.0, 3.0, 4.0]])
     members = np.array([[True, False, True, False]])

@@ -175,6 +175,67 @@ def test_fit_forgets_and_does_not_touch_its_parameters():
     assert model.summary_["n_documents"] == 2
 
 
+NEGATIVE = np.full((1, 3), -1.0)
+
+
+@pytest.mark.parametrize("action", ["fit", "partial_fit"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        (["red"], [["x"], ["y"]]),
+        (["red", 3], [["oil"], ["grain"]]),
+        (["red"], NEGATIVE),
+        (["red"], sp.csr_array(NEGATIVE)),
+        (np.full((1, 2), np.nan), [["oil"]]),
+    ],
+)
+@pytest.mark.parametrize("before", [[], [documents()]])
+def test_a_refused_piece_leaves_no_trace(action, piece, before):
+    model = Tagger()
+    for known in before:
+        model.fit(*known)
+    attributes = dict(vars(model))
+    scores = [model.decision_function(texts) for texts, _ in before]
+    with pytest.raises(InputError):
+        getattr(model, action)(*piece)
+    assert vars(model) == attributes
+    for (texts, _), old in zip(before, scores, strict=True):
+        np.testing.assert_array_equal(model.decision_function(texts), old)
+
+
+def test_a_label_that_is_refused_leaves_no_trace():
+    model = Tagger().fit(*documents())
+    attributes = dict(vars(model))
+    with pytest.raises(InputError, match="gold"):
+        model.partial_fit(["red"], [["gold"]])
+    assert vars(model) == attributes
+
+
+def test_answers_and_reasons_take_features_in_place_of_texts(fitted):
+    texts, lists = documents(seed=3)
+    before = dict(vars(fitted))
+    X = fitted.features(texts)
+    assert fitted.features(X) is X
+    assert fitted.rank(X) == fitted.rank(texts)
+    assert fitted.predict(X) == fitted.predict(texts)
+    assert fitted.why(X[:1], "oil").margin == fitted.why(texts[0], "oil").margin
+    scores, members = fitted.answer(X)
+    np.testing.assert_array_equal(scores, fitted.decision_function(texts))
+    sets = [{fitted.label_names_[k] for k in np.flatnonzero(row)} for row in members]
+    assert sets == [set(labels) for labels in fitted.predict(texts)]
+    assert fitted.answer([]).scores.shape == fitted.answer([]).members.shape == (0, 3)
+    assert vars(fitted) == before
+
+
+def test_whole_sets_reach_beyond_the_top():
+    texts, lists = documents()
+    model = Tagger(BinaryRelevancePerceptron(random_state=0)).fit(texts, lists)
+    for top in (1, 2):
+        for short, ranked in zip(model.rank(texts, top, whole_sets=True), model.rank(texts)):
+            size = max(top, sum(place.in_set for place in ranked))
+            assert short == ranked[:size]
+
+
 @pytest.mark.parametrize(
     ("action", "message"),
     [

@@ -105,6 +105,39 @@ def test_hashing_treats_every_piece_of_a_stream_alike():
     np.testing.assert_allclose(np.sqrt(whole.power(2).sum(axis=1)), 1, rtol=1e-6)
 
 
+def test_a_refused_fit_leaves_the_vectoriser_as_it_was():
+    vectorizer = TextVectorizer("tfidf").fit(TEXTS)
+    before, features = dict(vars(vectorizer)), vectorizer.transform(TEXTS).toarray()
+    for texts in ([], ["?"], ["fine", None]):
+        with pytest.raises(InputError):
+            vectorizer.fit(texts)
+    assert vars(vectorizer) == before
+    np.testing.assert_array_equal(vectorizer.transform(TEXTS).toarray(), features)
+
+
+@pytest.mark.parametrize(
+    ("representation", "changes", "reason"),
+    [
+        ("tfidf", {"terms_": None}, "do not fit the representation"),
+        ("hashing", {"terms_": ["rye"]}, "do not fit the representation"),
+        ("bag", {"terms_": ["rye", "rye"]}, "distinct"),
+        ("bag", {"terms_": ["rye", 3]}, "distinct"),
+        ("tfidf", {"idf_": np.ones(1, np.float32)}, "frequencies"),
+        ("tfidf", {"idf_": None}, "frequencies"),
+        ("bag", {"token_pattern": "("}, "unterminated"),
+        ("bag", {"ngram_range": 3}, "unpack"),
+        ("hashing", {"ngram_range": (3, 1)}, "ngram_range"),
+        ("bag", {"analyzer": "none"}, "none"),
+        ("bag", {"norm": "l7"}, "l7"),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused_on_loading(representation, changes, reason):
+    vectorizer = TextVectorizer(representation).fit(TEXTS)
+    vars(vectorizer).update(changes)
+    with pytest.raises(ValueError, match=reason):
+        vectorizer.after_loading()
+
+
 def test_ngrams_and_stop_words_pass_through():
     vectorizer = TextVectorizer("bag", ngram_range=(2, 2), stop_words=["and"]).fit(TEXTS[:1])
     assert terms_of(vectorizer) == ["wheat rye", "wheat wheat"]

@@ -27,6 +27,11 @@ from labelrank.resources import blocks
 from labelrank.text import REPRESENTATIONS, TextColumn, TextVectorizer, make_vectorizer
 
 _SCORES_AT_ONCE = 2**22
+_SUMMARY: dict[str, Any] = {
+    **dict.fromkeys(("data", "representation", "learner", "labelrank", "date"), str),
+    **dict.fromkeys(("n_documents", "n_features", "n_labels"), int),
+    "seconds": int | float,
+}
 
 
 class RankedLabel(NamedTuple):
@@ -254,8 +259,9 @@ class Tagger(BaseEstimator):
             width = getattr(learner, "n_features_in_", None)
             if width != self.vectorizer_.n_columns_:
                 raise ValueError(f"{self.vectorizer_.n_columns_} terms for {width} features")
-        if not isinstance(self.summary_, dict):
-            raise ValueError("a summary that is no table")
+        summary = self.summary_ if isinstance(self.summary_, dict) else {}
+        if not all(isinstance(summary.get(key), kind) for key, kind in _SUMMARY.items()):
+            raise ValueError("a summary without its facts")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "label_names_")

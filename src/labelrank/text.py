@@ -120,29 +120,26 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def after_loading(self) -> None:
         """Make the scikit-learn parts anew from the terms and their frequencies."""
-        try:
-            check_parameters(self)
-            self.counter_, self.weights_ = self._unfitted_counter(), self._unfitted_weights()
-            self.counter_.build_analyzer()("rye")
-        except (InputError, TypeError, AttributeError, re.error) as error:
-            raise ValueError(str(error)) from error
         terms, idf = self.terms_, self.idf_
         if (terms is None) != (self.representation == "hashing"):
             raise ValueError("terms that do not fit the representation")
-        if terms is not None:
-            if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
-                raise ValueError("terms that are no list of strings")
-            self.counter_.vocabulary_ = {term: k for k, term in enumerate(terms)}
-            if len(self.counter_.vocabulary_) != len(terms):
-                raise ValueError("a term that occurs twice")
+        if terms is not None and not _are_distinct(terms):
+            raise ValueError("terms that are no list of distinct strings")
         if self.representation == "tfidf":
-            if not isinstance(idf, np.ndarray) or (idf.dtype, idf.shape) != (
-                "f4",
-                (self.n_columns_,),
-            ):
+            size = len(terms or ())
+            if not isinstance(idf, np.ndarray) or (idf.dtype, idf.shape) != ("f4", (size,)):
                 raise ValueError("document frequencies that do not fit the terms")
-            self.weights_.idf_ = idf
-        self.weights_.n_features_in_ = self.n_columns_
+        try:
+            check_parameters(self)
+            self.counter_, self.weights_ = self._unfitted_counter(), self._unfitted_weights()
+            if terms is not None:
+                self.counter_.vocabulary_ = {term: k for k, term in enumerate(terms)}
+            if idf is not None:
+                self.weights_.idf_ = idf
+            self.weights_.n_features_in_ = self.n_columns_
+            self.transform(["rye"])
+        except (InputError, TypeError, AttributeError, re.error) as error:
+            raise ValueError(str(error)) from error
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")
@@ -252,3 +249,8 @@ def check_texts(texts: Iterable[str]) -> list[str]:
                 f"got {type(text).__name__} as text number {i}; give strings (decode bytes first)"
             )
     return texts
+
+
+def _are_distinct(terms: Any) -> bool:
+    are_strings = isinstance(terms, list) and all(isinstance(term, str) for term in terms)
+    return are_strings and len(set(terms)) == len(terms)
