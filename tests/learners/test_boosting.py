@@ -165,15 +165,15 @@ def test_cuts_stand_between_distinct_values_and_leave_someone_outside():
     cuts = find_cuts(as_rows(np.array([[3.0], [1.0], [-2.0], [3.0], [0.0]])), most=10)
     found = {(float(s), float(t)) for s, t in zip(cuts.sign, cuts.threshold, strict=True)}
     assert found == {(1.0, 2.0), (1.0, 0.5), (-1.0, 1.0)}
-    assert len(find_cuts(as_rows(np.array([[1.0], [2.0]])), most=10).end) == 1
-    assert len(find_cuts(as_rows(np.array([[1.0], [1.0]])), most=10).end) == 0
+    assert len(find_cuts(as_rows(np.array([[1.0], [2.0]])), most=10).runs.end) == 1
+    assert len(find_cuts(as_rows(np.array([[1.0], [1.0]])), most=10).runs.end) == 0
 
 
 def test_many_thresholds_are_thinned_to_equal_shares():
     values = np.arange(1.0, 1001.0)[:, None]
     cuts = find_cuts(as_rows(values), most=10)
-    assert len(cuts.end) in (9, 10)
-    assert np.diff(cuts.end).max() <= 110
+    assert len(cuts.runs.end) in (9, 10)
+    assert np.diff(cuts.runs.end).max() <= 110
 
 
 def test_features_without_any_cut_leave_the_shares_of_the_labels():

@@ -4,25 +4,49 @@ Problem   D(i, l) > 0 weighs the pairs of instance and label. A cut parts the in
           inside (the first rows of a run: all rows of a feature whose value lies beyond some
           point) and those outside. Find the cut whose stump makes the weights of the next round
           smallest in sum; then multiply D(i, l) by exp(-y c), y = ±1, c the stump's answer.
-Given     start   int64 (R+1,): the rows of run r are rows[start[r]:start[r+1]], int32
-          first_cut int64 (R+1,): the cuts of run r; cut c holds rows[start[r]:end[c]], end int64,
-                  ascending within a run
-          Y       rows: yptr int64 (n+1,), yidx int32: relevant and unknown labels
+Given     runs    `Runs`, the cuts
           above   float64 (K,), below float32 (K,): summed weights of the pairs with y = +1, y = -1
-Changes   positive  float32, one an entry of Y: D of the relevant labels (0: unknown)
-          negative  float32 (n, K), C-contiguous: D of the irrelevant labels (0: all others)
+Changes   pairs   `Pairs`, the weights (`reweigh` alone changes them)
 Returns   `best_cut`: the criterion (smaller is better) and the cut, -1 if there is none
-Cost      `best_cut`: one vector addition of K lanes a row of a run, two square roots a label and
-          cut; `reweigh`: one multiplication a pair
+Cost      `best_cut`: one vector addition of K lanes per row of a run, two square roots per label
+          and cut; `reweigh`: one multiplication per pair
 Order     runs and cuts as given, the first of equals: same input, same bits, however runs are split
 See       Schapire & Singer 2000, Section 3 and Figures 2 and 3
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
+from labelrank._types import Float32, Int32, Int64
 from labelrank.kernels._compile import fast_kernel, kernel
 
 REAL, DISCRETE, ABSTAINING = range(3)
+
+
+class Runs(NamedTuple):
+    """Run r: rows[start[r]:start[r+1]] and the cuts first_cut[r] to first_cut[r+1] - 1.
+
+    Cut c of run r holds rows[start[r]:end[c]]; `end` ascends within a run.
+    """
+
+    start: Int64
+    rows: Int32
+    first_cut: Int64
+    end: Int64
+
+
+class Pairs(NamedTuple):
+    """D by instance and label; `indptr`, `indices`: relevant and unknown labels of each row.
+
+    `positive`: one weight per entry of `indices`, D of the relevant labels (0: unknown).
+    `negative` (n, K), C-contiguous: D of the irrelevant labels (0: all others).
+    """
+
+    indptr: Int64
+    indices: Int32
+    positive: Float32
+    negative: Float32
 
 
 @kernel
@@ -30,13 +54,9 @@ def _add_rows(rows, begin, end, yptr, yidx, positive, negative, inside, outside)
     """Add the weights of rows[begin:end]: relevant ones to `inside`, others to `outside`."""
     width = outside.shape[0]
     paired = begin + (end - begin) // 4 * 4
-    for e in range(begin, paired, 4):  # four rows a turn: the sums are touched a quarter as often
-        a, b, c, d = (
-            negative[rows[e]],
-            negative[rows[e + 1]],
-            negative[rows[e + 2]],
-            negative[rows[e + 3]],
-        )
+    for e in range(begin, paired, 4):  # four rows at once: the sums are touched a quarter as often
+        a, b = negative[rows[e]], negative[rows[e + 1]]
+        c, d = negative[rows[e + 2]], negative[rows[e + 3]]
         for k in range(width):
             outside[k] += (a[k] + b[k]) + (c[k] + d[k])
     for e in range(paired, end):
@@ -85,11 +105,10 @@ def _abstaining(P, N):
 
 
 @kernel
-def best_cut(
-    start, rows, first_cut, end, first, last, yptr, yidx, positive, negative, above, below,
-    weak,
-):  # fmt: skip
+def best_cut(runs, first, last, pairs, above, below, weak):
     """The best cut of runs first..last-1."""
+    start, rows, first_cut, end = runs
+    yptr, yidx, positive, negative = pairs
     width = negative.shape[1]
     P, N = np.empty(width, np.float64), np.empty(width, np.float32)
     best, where = np.inf, np.int64(-1)
@@ -112,8 +131,9 @@ def best_cut(
 
 
 @kernel
-def sums(rows, yptr, yidx, positive, negative, P, N):
+def sums(rows, pairs, P, N):
     """P[l], N[l] (float64) += the weights of the given rows for y = +1 and y = -1."""
+    yptr, yidx, positive, negative = pairs
     for e in range(rows.shape[0]):
         i = rows[e]
         row = negative[i]
@@ -124,8 +144,9 @@ def sums(rows, yptr, yidx, positive, negative, P, N):
 
 
 @kernel
-def reweigh(is_inside, yptr, yidx, positive, negative, up, down):
+def reweigh(is_inside, pairs, up, down):
     """Multiply the weights: `up[side]` for y = -1, `down[side]` for y = +1; side 1 is inside."""
+    yptr, yidx, positive, negative = pairs
     for i in range(negative.shape[0]):
         side = is_inside[i]
         row, factor, other = negative[i], up[side], down[side]

@@ -1,5 +1,6 @@
 """Bagging of rankers: models of different samples, their scores averaged."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,10 +11,10 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from labelrank._types import Array
-from labelrank.declared import check_at_least
+from labelrank.declared import array, cut, flag, nested, number, seed, stored, threads
 from labelrank.errors import InputError
 from labelrank.kernels.random import uniform
-from labelrank.learners.base import IncrementalRanker
+from labelrank.learners.base import IncrementalRanker, seeded
 
 # Cumulative probabilities of a Poisson number of mean 1: how often a bootstrap meets an instance.
 _POISSON = np.cumsum(np.exp(-1.0) / np.cumprod([1.0, *range(1, 12)]))
@@ -23,6 +24,13 @@ def _learns_in_pieces(self: "BaggedRanker") -> bool:
     return hasattr(self.estimator, "partial_fit")
 
 
+@stored(
+    "BaggedRanker",
+    1,
+    estimators_=nested(many=True),
+    seeds=array("i8", "models", attribute="_seeds"),
+)
+@dataclass(eq=False, repr=False)
 class BaggedRanker(IncrementalRanker):
     """Models of the same kind, each of its own sample of the instances; scores are averaged.
 
@@ -60,32 +68,23 @@ class BaggedRanker(IncrementalRanker):
     [[0], [1], [2]]
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        n_estimators: int = 10,
-        *,
-        sample_size: float | None = None,
-        bootstrap: bool = True,
-        threshold: Any = "cardinality",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.sample_size = sample_size
-        self.bootstrap = bootstrap
-        self.threshold = threshold
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimator: Any
+    n_estimators: int = number(10, least=1, whole=True)
+    _: KW_ONLY
+    sample_size: float | None = None
+    bootstrap: bool = flag(True)
+    threshold: Any = cut()
+    n_jobs: int | None = threads()
+    random_state: Any = seed()
 
     @property
     def _calibrated(self) -> bool:  # type: ignore[override]
-        return bool(getattr(self.estimator, "_calibrated", True))
+        return getattr(self.estimator, "is_calibrated", True)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_at_least("n_estimators", self.n_estimators, 1)
+    def _check_values(self, X: Any, Y: sp.csr_array) -> None:
+        """Refuse what a model would refuse, before any of them has learned from it."""
+        if hasattr(self.estimator, "check_values"):
+            self.estimator.check_values(X, Y)
 
     def _size(self, n: int) -> int:
         wanted = n if self.sample_size is None else self.sample_size
@@ -108,7 +107,8 @@ class BaggedRanker(IncrementalRanker):
 
     def _models(self, random: np.random.RandomState) -> list[Any]:
         self._seeds = random.randint(2**31 - 1, size=self.n_estimators)
-        return [_seeded(clone(self.estimator), int(seed)) for seed in self._seeds]
+        drawn = self._seeds.tolist()
+        return [seeded(clone(self.estimator), one, replace=True) for one in drawn]
 
     @available_if(_learns_in_pieces)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
@@ -120,12 +120,11 @@ class BaggedRanker(IncrementalRanker):
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
         if not hasattr(self, "estimators_"):
-            random = check_random_state(self.random_state)
-            self.estimators_ = self._models(random)
+            self.estimators_ = self._models(check_random_state(self.random_state))
         first, labels = self.n_seen_ - X.shape[0], np.arange(self.n_labels_)
         jobs = []
-        for model, seed in zip(self.estimators_, self._seeds, strict=True):
-            draws = [uniform(int(seed), first + i, 0) for i in range(X.shape[0])]
+        for model, drawn in zip(self.estimators_, self._seeds.tolist(), strict=True):
+            draws = [uniform(drawn, first + i, 0) for i in range(X.shape[0])]
             rows = np.repeat(np.arange(X.shape[0]), np.searchsorted(_POISSON, draws))
             jobs.append(delayed(_taught)(model, X, Y, rows, labels))
         self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
@@ -133,10 +132,14 @@ class BaggedRanker(IncrementalRanker):
     def _widen(self, n_before: int) -> None:
         """The models are told of new labels with the piece that brings them."""
 
+    def after_loading(self) -> None:
+        form = (self.n_labels_, self.n_features_in_)
+        sound = [(m.n_labels_, m.n_features_in_) == form for m in self.estimators_]
+        if len(self._seeds) != len(sound) or not sound or not all(sound):
+            raise ValueError("the models of a bagged ranker are not as many or not as wide as it")
+
     def _scores(self, X: Any) -> Array:
-        total: Any = 0.0
-        for model in self.estimators_:
-            total = total + model.decision_function(X)
+        total = sum(model.decision_function(X) for model in self.estimators_)
         return np.asarray(total / len(self.estimators_))
 
     def __sklearn_tags__(self) -> Tags:
@@ -150,18 +153,7 @@ def _fitted(model: Any, X: Any, Y: sp.csr_array, rows: Array) -> Any:
 
 
 def _taught(model: Any, X: Any, Y: sp.csr_array, rows: Array, labels: Array) -> Any:
-    if len(rows) or not hasattr(model, "classes_"):
-        # A model's first piece may not be empty: it takes the whole piece once.
-        chosen = rows if len(rows) else np.arange(X.shape[0])
-        model.partial_fit(X[chosen], Y[chosen], classes=labels)
-    return model
-
-
-def _seeded(model: Any, seed: int) -> Any:
-    """The model with every random state in it set, each to its own number."""
-    names = sorted(
-        name
-        for name in model.get_params(deep=True)
-        if name == "random_state" or name.endswith("__random_state")
-    )
-    return model.set_params(**{name: (seed + i) % 2**31 for i, name in enumerate(names)})
+    if not len(rows) and getattr(model, "n_labels_", 0) < len(labels):
+        # A model's first piece may not be empty, nor one that brings labels: it is taken once.
+        rows = np.arange(X.shape[0])
+    return model.partial_fit(X[rows], Y[rows], classes=labels) if len(rows) else model

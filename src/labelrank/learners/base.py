@@ -192,6 +192,15 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return 1.0 - float(average_precision_loss(y, scores, sample_weight=sample_weight))
 
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether scores are relative to a threshold: the predicted set is `scores > 0`."""
+        return self._calibrated
+
+    def check_values(self, X: Any, Y: sp.csr_array) -> None:
+        """Raise InputError for checked instances and relevance that the learner cannot use."""
+        self._check_values(X, Y)
+
     def check_parameters(self) -> None:
         """Raise InputError for parameters that `fit` would refuse."""
         if dataclasses.is_dataclass(self):

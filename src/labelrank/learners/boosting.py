@@ -6,56 +6,53 @@ The score of a label is the sum of the stumps' answers, with its threshold at 0.
 """
 
 import itertools
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from labelrank._types import Array
-from labelrank.declared import check_at_least, check_choice
-from labelrank.errors import InputError
+from labelrank._types import Array, Float32, Int32
+from labelrank.declared import array, choice, number, stored, threads, value
 from labelrank.kernels import boosting as kernels
 from labelrank.learners.base import LabelRanker
 from labelrank.resources import aligned_zeros, require, row_chunks, run_jobs, track
 from labelrank.rows import Rows, as_rows
 
 WEAK = {"real": kernels.REAL, "discrete": kernels.DISCRETE, "abstaining": kernels.ABSTAINING}
-STUMPS = ("auto", "presence", "threshold")
 _LANE = 16
 _NOTHING_GAINED = 1e-6
 _WORTH_A_THREAD = 200_000
 
 
 class Cuts(NamedTuple):
-    """Every way to part the instances by one feature, in the layout of `kernels.boosting`.
+    """Every way to part the instances by one feature.
 
     A run lists the rows with a positive (or a negative) value of a feature, the farthest from 0
-    first, so that rows where the feature is 0 are in no run and cost nothing.
+    first, so that rows where the feature is 0 are in no run and cost nothing. `feature`, `sign`
+    and `threshold` say what each cut asks.
     """
 
-    start: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int32]
-    first_cut: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
-    feature: npt.NDArray[np.int32]
-    sign: npt.NDArray[np.float32]
-    threshold: npt.NDArray[np.float32]
+    runs: kernels.Runs
+    feature: Int32
+    sign: Float32
+    threshold: Float32
 
-    def inside(self, cut: int) -> npt.NDArray[np.int32]:
+    def inside(self, cut: int) -> Int32:
         """The rows inside; none for cut -1, the stump that answers all alike."""
+        start, rows, first_cut, end = self.runs
         if cut < 0:
-            return self.rows[:0]
-        run = np.searchsorted(self.first_cut, cut, side="right") - 1
-        return self.rows[self.start[run] : self.end[cut]]
+            return rows[:0]
+        run = np.searchsorted(first_cut, cut, side="right") - 1
+        return rows[start[run] : end[cut]]
 
     def spans(self, n_jobs: int | None, n_labels: int) -> list[tuple[int, int]]:
         """Runs in spans of about equal work, for `run_jobs`."""
-        work = np.cumsum(np.diff(self.start) + 4 * np.diff(self.first_cut))
+        work = np.cumsum(np.diff(self.runs.start) + 4 * np.diff(self.runs.first_cut))
         total = int(work[-1]) if len(work) else 0
         parts = max(1, min(4 * effective_n_jobs(n_jobs), total * n_labels // _WORTH_A_THREAD))
         inner = np.searchsorted(work, [total * part // parts for part in range(1, parts)])
@@ -85,7 +82,8 @@ def find_cuts(X: Rows, most: int) -> Cuts:
     middle = follower[last] + (size[last] - follower[last]) / 2
     threshold = np.where(middle < size[last], middle, follower[last]).astype(np.float32)
     sign = np.sign(value[last]).astype(np.float32)
-    return Cuts(start, row, first_cut, (last + 1).astype(np.int64), feature[last], sign, threshold)
+    runs = kernels.Runs(start, row, first_cut, (last + 1).astype(np.int64))
+    return Cuts(runs, feature[last], sign, threshold)
 
 
 def _chosen(last: Array, run: Array, start: Array, n_rows: int, most: int) -> Array:
@@ -106,26 +104,38 @@ class Weights:
                 "give fewer instances or labels")  # fmt: skip
         row = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
         known = Y.n_rows * Y.n_columns - int(np.isnan(Y.data).sum())
-        self.pointers = Y.indptr, Y.indices
-        self.negative = aligned_zeros((Y.n_rows, width))
-        self.negative[:, : Y.n_columns] = 1.0 / max(known, 1)
-        self.negative[row, Y.indices] = 0.0
-        self.positive = np.where(np.isnan(Y.data), 0.0, 1.0 / max(known, 1)).astype(np.float32)
+        negative = aligned_zeros((Y.n_rows, width))
+        negative[:, : Y.n_columns] = 1.0 / max(known, 1)
+        negative[row, Y.indices] = 0.0
+        positive = np.where(np.isnan(Y.data), 0.0, 1.0 / max(known, 1)).astype(np.float32)
+        self.pairs = kernels.Pairs(Y.indptr, Y.indices, positive, negative)
 
-    def sums(self, rows: npt.NDArray[np.int32]) -> tuple[Array, Array]:
+    def sums(self, rows: Int32) -> tuple[Array, Array]:
         """Weights of these rows by label: of the relevant, of the irrelevant pairs."""
-        P, N = np.zeros((2, self.negative.shape[1]))
-        kernels.sums(rows, *self.pointers, self.positive, self.negative, P, N)
+        P, N = np.zeros((2, self.pairs.negative.shape[1]))
+        kernels.sums(rows, self.pairs, P, N)
         return P, N
 
-    def change(self, inside: npt.NDArray[np.int32], answers: Array, left: float) -> None:
+    def change(self, inside: Int32, answers: Array, left: float) -> None:
         """Divide by exp(y c) and by `left`, what is left of the sum; `answers`: out, inside."""
-        is_inside = np.zeros(len(self.negative), np.int8)
+        is_inside = np.zeros(len(self.pairs.negative), np.int8)
         is_inside[inside] = 1
         up, down = ((np.exp(c) / left).astype(np.float32) for c in (answers, -answers))
-        kernels.reweigh(is_inside, *self.pointers, self.positive, self.negative, up, down)
+        kernels.reweigh(is_inside, self.pairs, up, down)
 
 
+@stored(
+    "AdaBoostMH",
+    1,
+    features_=array("i4", "rounds", below="d"),
+    signs_=array("f4", "rounds"),
+    thresholds_=array("f4", "rounds", finite=False),
+    outside_=array("f8", "rounds", "K"),
+    inside_=array("f8", "rounds", "K"),
+    losses_=array("f8", "rounds"),
+    stumps_=value(str),
+)
+@dataclass(eq=False, repr=False)
 class AdaBoostMH(LabelRanker):
     """Boosted decision stumps for label sets: AdaBoost.MH, as in BoosTexter.
 
@@ -140,7 +150,7 @@ class AdaBoostMH(LabelRanker):
         What a stump asks: is the feature other than 0 (a word occurs), or does it exceed a
         threshold. "auto" is "presence" for sparse X and "threshold" for dense X.
     max_thresholds : int, default 255
-        Thresholds tried a feature, on each side of 0.
+        Thresholds tried per feature, on each side of 0.
     smoothing : float or None
         Added to both weights under the logarithm of a real answer; None is 1 / (n K).
     n_jobs : int or None
@@ -175,40 +185,27 @@ class AdaBoostMH(LabelRanker):
            [0, 1]])
     """
 
-    def __init__(
-        self,
-        n_rounds: int = 1000,
-        *,
-        weak: str = "real",
-        stumps: str = "auto",
-        max_thresholds: int = 255,
-        smoothing: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.weak = weak
-        self.stumps = stumps
-        self.max_thresholds = max_thresholds
-        self.smoothing = smoothing
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_rounds: int = number(1000, least=1, whole=True)
+    _: KW_ONLY
+    weak: str = choice(*WEAK)
+    stumps: str = choice("auto", "presence", "threshold")
+    max_thresholds: int = number(255, least=1, whole=True)
+    smoothing: float | None = number(None, above=0, or_none=True)
+    n_jobs: int | None = threads()
+    verbose: int = 0
 
-    def _check_parameters(self) -> None:
-        check_at_least("n_rounds", self.n_rounds, 1)
-        check_choice("weak", self.weak, tuple(WEAK))
-        check_choice("stumps", self.stumps, STUMPS)
-        check_at_least("max_thresholds", self.max_thresholds, 1)
-        if self.smoothing is not None and not self.smoothing > 0:
-            raise InputError(f"got smoothing={self.smoothing!r}; give a number above 0, or None")
+    @property
+    def n_rounds_(self) -> int:
+        """How many stumps there are."""
+        return len(self.features_)
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         by_content = "presence" if sp.issparse(X) else "threshold"
         self.stumps_ = by_content if self.stumps == "auto" else self.stumps
-        cuts = find_cuts(self._rows(X), int(self.max_thresholds))
+        cuts = find_cuts(self._rows(X), self.max_thresholds)
         weights = Weights(as_rows(Y, np.float64))
         taken, answers, losses = [], [], []
-        for _ in track(range(int(self.n_rounds)), "AdaBoost.MH", self.verbose):
+        for _ in track(range(self.n_rounds), "AdaBoost.MH", self.verbose):
             cut, answer, loss = self._round(cuts, weights)
             if loss > 1 - _NOTHING_GAINED:
                 break
@@ -229,11 +226,10 @@ class AdaBoostMH(LabelRanker):
         both = np.array(answers).reshape(-1, 2, self.n_labels_)
         self.outside_, self.inside_ = both[:, 0].copy(), both[:, 1].copy()
         self.losses_ = np.array(losses)
-        self.n_rounds_ = len(taken)
 
     def _round(self, cuts: Cuts, weights: Weights) -> tuple[int, Array, float]:
         """The cut taken, the answers outside and inside, the weight left; weights are changed."""
-        everyone = np.arange(len(weights.negative), dtype=np.int32)
+        everyone = np.arange(len(weights.pairs.negative), dtype=np.int32)
         total = weights.sums(everyone)
         cut = self._best(cuts, weights, *total)
         inside = cuts.inside(cut)
@@ -245,15 +241,11 @@ class AdaBoostMH(LabelRanker):
         return cut, answers, left
 
     def _best(self, cuts: Cuts, weights: Weights, above: Array, below: Array) -> int:
-        below = below.astype(np.float32)
-        find = partial(kernels.best_cut, cuts.start, cuts.rows, cuts.first_cut, cuts.end)
-        sums = (*weights.pointers, weights.positive, weights.negative, above, below)
-        jobs = [
-            partial(find, first, last, *sums, WEAK[self.weak])
-            for first, last in cuts.spans(self.n_jobs, weights.negative.shape[1])
-        ]
-        found = [result for result in run_jobs(jobs, self.n_jobs) if result[1] >= 0]
-        return int(min(found)[1]) if found else -1
+        sums = (weights.pairs, above, below.astype(np.float32), WEAK[self.weak])
+        spans = cuts.spans(self.n_jobs, len(below))
+        jobs = [partial(kernels.best_cut, cuts.runs, *span, *sums) for span in spans]
+        best = [result for result in run_jobs(jobs, self.n_jobs) if result[1] >= 0]
+        return int(min(best)[1]) if best else -1
 
     def _answers(self, sides: Array) -> Array:
         """c (2, K) from the shares of weight (side, sign, K) that fell to each side."""
@@ -292,5 +284,5 @@ class AdaBoostMH(LabelRanker):
         After a class vector the rows are scaled to sum to 1.
         """
         check_is_fitted(self)
-        found = np.asarray(expit(2 * self._scores(self._check_X(X, reset=False))))
-        return found / found.sum(axis=1, keepdims=True) if self._one_class else found
+        proba = np.asarray(expit(2 * self._scores(self._check_X(X, reset=False))))
+        return proba / proba.sum(axis=1, keepdims=True) if self.target_.one_class else proba

@@ -1,9 +1,10 @@
 """Graded multi-label classification (GMLC; Cheng, Dembczyński & Hüllermeier 2010).
 
 Vertical reduction: each label is an ordinal problem of its own, and each of those is a binary
-problem a level, "is the grade at least this?" (Frank & Hall 2001). Any binary learner answers.
+problem per level, "is the grade at least this?" (Frank & Hall 2001). Any binary learner answers.
 """
 
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -14,16 +15,27 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array
-from labelrank.declared import check_at_least, check_choice
+from labelrank.declared import array, nested, stored, threads
 from labelrank.errors import InputError
 from labelrank.learners.base import LabelRanker
+from labelrank.relevance import unknown_part
 from labelrank.resources import run_jobs
 
 _MOST_LEVELS = 100
 
 
+@stored(
+    "GradedClassifier",
+    1,
+    levels_=array("f8", "levels"),
+    grades_=array("f8", "levels+1"),
+    constant=array("f8", "levels", "K", attribute="_constant", finite=False),
+    learner=nested(attribute="_learner", optional=True),
+    classifiers=nested(attribute="_classifiers", many=True),
+)
+@dataclass(eq=False, repr=False)
 class GradedClassifier(LabelRanker):
-    """Predicts the grade of every label, by one binary problem a label and level (GMLC).
+    """Predicts the grade of every label, by one binary problem per label and level (GMLC).
 
     A label is relevant if its lowest level is more probable than not. Relevant labels are ranked
     by their expected level, irrelevant ones by the probability of the lowest.
@@ -68,19 +80,19 @@ class GradedClassifier(LabelRanker):
            [2., 0.]])
     """
 
-    def __init__(
-        self, estimator: Any = None, *, levels: str | int = "grades", n_jobs: int | None = None
-    ) -> None:
-        self.estimator = estimator
-        self.levels = levels
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    _: KW_ONLY
+    levels: str | int = "grades"
+    n_jobs: int | None = threads()
 
-    def _check_parameters(self) -> None:
-        if isinstance(self.levels, str):
-            check_choice("levels", self.levels, ("grades", "ranks"))
-        else:
-            check_at_least("levels", self.levels, 1)
-        if isinstance(self.estimator, LabelRanker) and not self.estimator._calibrated:
+    def _check_combinations(self) -> None:
+        levels = self.levels
+        is_number = isinstance(levels, int) and not isinstance(levels, bool) and levels >= 1
+        if levels not in ("grades", "ranks") and not is_number:
+            raise InputError(
+                f"got levels={levels!r}; use 'grades', 'ranks' or a number of at least 1"
+            )
+        if isinstance(self.estimator, LabelRanker) and not self.estimator.is_calibrated:
             raise InputError(
                 f"got {type(self.estimator).__name__}, a ranker without a threshold of its own; "
                 "put it into a ThresholdedRanker, or use a calibrated learner"
@@ -95,8 +107,20 @@ class GradedClassifier(LabelRanker):
         means = [positive[level_of == level].mean() for level in range(len(self.levels_))]
         self.grades_ = np.array([0.0, *means])
         targets, self._constant = self._problems(Y)
-        self.problems_ = np.argwhere(np.isnan(self._constant))
-        self.estimators_: Any = self._fit_problems(X, targets) if len(self.problems_) else None
+        self._learner: LabelRanker | None = None
+        self._classifiers: list[Any] = []
+        if targets.shape[1]:
+            self._fit_problems(X, targets)
+
+    @property
+    def problems_(self) -> Array:
+        """Level and label of each binary problem."""
+        return np.argwhere(np.isnan(self._constant))
+
+    @property
+    def estimators_(self) -> Any:
+        """The fitted learner of all problems, or the list of classifiers."""
+        return self._classifiers if self._learner is None else self._learner
 
     def _thresholds(self, positive: Array) -> Array:
         """The least grade of each level; one level where nothing is relevant at all."""
@@ -114,9 +138,7 @@ class GradedClassifier(LabelRanker):
     def _problems(self, Y: sp.csr_array) -> tuple[sp.csr_array, Array]:
         """0/1 targets (n × problems); by level and label the answer all agree on, or NaN."""
         targets, constant = [], np.full((len(self.levels_), self.n_labels_), np.nan)
-        known = Y.shape[0] - np.asarray(sp.csr_array(
-            (np.isnan(Y.data).astype(float), Y.indices, Y.indptr), shape=Y.shape
-        ).sum(axis=0)).ravel()  # fmt: skip
+        n_known = Y.shape[0] - np.bincount(unknown_part(Y).indices, minlength=self.n_labels_)
         for level, least in enumerate(self.levels_):
             reached = Y.copy()
             reached.data = np.where(np.isnan(Y.data), np.nan, (Y.data >= least).astype(float))
@@ -124,25 +146,29 @@ class GradedClassifier(LabelRanker):
             count = np.bincount(
                 reached.indices, np.nan_to_num(reached.data), minlength=self.n_labels_
             )
-            constant[level, count == known] = 1.0
+            constant[level, count == n_known] = 1.0
             constant[level, count == 0] = 0.0
             targets.append(reached[:, np.flatnonzero(np.isnan(constant[level]))])
         if not targets:
             return sp.csr_array((Y.shape[0], 0)), constant
         return sp.csr_array(sp.hstack(targets, format="csr")), constant
 
-    def _fit_problems(self, X: Any, targets: sp.csr_array) -> Any:
+    def _fit_problems(self, X: Any, targets: sp.csr_array) -> None:
         from labelrank.learners.chains.greedy import IndependentClassifiers
 
         base = IndependentClassifiers() if self.estimator is None else self.estimator
         if isinstance(base, LabelRanker):
-            return clone(base).fit(X, targets)
-        columns = targets.tocsc()
-        jobs = [
-            partial(_fit_one, base, X, columns[:, [j]].toarray().ravel())
-            for j in range(targets.shape[1])
-        ]
-        return run_jobs(jobs, self.n_jobs)
+            self._learner = clone(base).fit(X, targets)
+            return
+        columns = (column.toarray().ravel() for column in targets.T.tocsr())
+        jobs = [partial(_fit_one, base, X, column) for column in columns]
+        self._classifiers = run_jobs(jobs, self.n_jobs)
+
+    def after_loading(self) -> None:
+        n_problems = len(self.problems_)
+        n_learned = len(self._classifiers) if self._learner is None else self._learner.n_labels_
+        if n_learned != n_problems:
+            raise ValueError("not every level of a label has its classifier")
 
     def predict_levels_proba(self, X: Any) -> Array:
         """Probabilities (n × m × K) that a label reaches a level; falling along the levels."""
@@ -157,17 +183,13 @@ class GradedClassifier(LabelRanker):
 
     def _reached(self, X: Any) -> Array:
         chances = np.tile(self._constant, (X.shape[0], 1, 1))
-        if self.estimators_ is not None:
-            level, label = self.problems_.T
-            chances[:, level, label] = self._chances(X)
+        level, label = self.problems_.T
+        if self._learner is not None:
+            chances[:, level, label] = _chance(self._learner, X)
+        elif self._classifiers:
+            jobs = [partial(_chance_of_one, one, X) for one in self._classifiers]
+            chances[:, level, label] = np.column_stack(run_jobs(jobs, self.n_jobs))
         return np.minimum.accumulate(chances, axis=1)
-
-    def _chances(self, X: Any) -> Array:
-        """Of a yes to each problem (n × problems)."""
-        if isinstance(self.estimators_, LabelRanker):
-            return _chance(self.estimators_, X)
-        columns = run_jobs([partial(_chance_of_one, e, X) for e in self.estimators_], self.n_jobs)
-        return np.column_stack(columns)
 
     def _scores(self, X: Any) -> Array:
         chances = self._reached(X)

@@ -1,6 +1,7 @@
 """Label powerset: every set of labels met in training is one class (lecture 003)."""
 
 from collections import Counter
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,17 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
-from labelrank import decoding
 from labelrank._types import Array
-from labelrank.declared import check_at_least, check_choice
+from labelrank.declared import choice, nested, number, sparse, stored
 from labelrank.errors import InputError
 from labelrank.learners.base import Answer, LabelRanker
+from labelrank.rows import of_lengths
+
+LabelSet = tuple[int, ...]
 
 
+@stored("LabelPowerset", 1, estimator_=nested(optional=True), sets_=sparse("sets", "K"))
+@dataclass(eq=False, repr=False)
 class LabelPowerset(LabelRanker):
     """One multi-class problem whose classes are the label sets of the training data.
 
@@ -59,43 +64,33 @@ class LabelPowerset(LabelRanker):
     (3, 3)
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        decode: str = "set",
-        prune: int = 0,
-        n_subsets: int = 2,
-    ) -> None:
-        self.estimator = estimator
-        self.decode = decode
-        self.prune = prune
-        self.n_subsets = n_subsets
+    estimator: Any = None
+    _: KW_ONLY
+    decode: str = choice("set", "labels")
+    prune: int = number(0, least=0, whole=True)
+    n_subsets: int = number(2, least=0, whole=True)
 
     @property
     def _set_is_cut(self) -> bool:  # type: ignore[override]
         return self.decode == "labels"
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("decode", self.decode, ("set", "labels"))
-        check_at_least("prune", self.prune, 0)
-        check_at_least("n_subsets", self.n_subsets, 0)
-
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        sets = _label_sets(Y)
-        rows, classes = self._assigned(sets)
-        names = sorted(set(classes))
+        rows, sets = self._assigned(_label_sets(Y))
+        names = sorted(set(sets))
         number = {name: k for k, name in enumerate(names)}
-        target = np.array([number[name] for name in classes])
-        self.sets_ = _indicator(names, Y.shape[1])
+        self.sets_ = of_lengths(
+            list(map(len, names)),
+            np.array([k for name in names for k in name], np.int32),
+            np.ones(sum(map(len, names))),
+            Y.shape[1],
+        )
         self.estimator_ = None
         if len(names) > 1:
             usual = LogisticRegression(max_iter=1000)
             base = usual if self.estimator is None else clone(self.estimator)
-            self.estimator_ = base.fit(X[rows], target)
+            self.estimator_ = base.fit(X[rows], np.array([number[name] for name in sets]))
 
-    def _assigned(self, sets: list[tuple[int, ...] | None]) -> tuple[Array, list[tuple[int, ...]]]:
+    def _assigned(self, sets: list[LabelSet | None]) -> tuple[Array, list[LabelSet]]:
         """The training rows and the set each of them stands for."""
         count = Counter(members for members in sets if members is not None)
         if not count:
@@ -112,20 +107,21 @@ class LabelPowerset(LabelRanker):
             members: [members] if members in frequent else self._subsets(members, frequent, count)
             for members in count
         }
-        pairs = [
-            (i, stands_for)
-            for i, members in enumerate(sets)
-            if members is not None
-            for stands_for in instead[members]
-        ]
-        return np.array([i for i, _ in pairs]), [stands_for for _, stands_for in pairs]
+        stand_ins = [[] if members is None else instead[members] for members in sets]
+        rows = np.repeat(np.arange(len(sets)), list(map(len, stand_ins)))
+        return rows, [members for chosen in stand_ins for members in chosen]
 
     def _subsets(
-        self, members: tuple[int, ...], frequent: set[tuple[int, ...]], count: Counter[Any]
-    ) -> list[tuple[int, ...]]:
+        self, members: LabelSet, frequent: set[LabelSet], count: Counter[LabelSet]
+    ) -> list[LabelSet]:
         within = [other for other in frequent if other and set(other) < set(members)]
         within.sort(key=lambda other: (-len(other), -count[other], other))
         return within[: self.n_subsets]
+
+    def after_loading(self) -> None:
+        n_classes = 1 if self.estimator_ is None else len(self.estimator_.classes_)
+        if self.sets_.shape[0] != n_classes:
+            raise ValueError("the classifier has another number of label sets")
 
     def _probabilities(self, X: Any) -> Array:
         """Of the sets (n × sets)."""
@@ -144,13 +140,11 @@ class LabelPowerset(LabelRanker):
         return self._probabilities(X) @ self.sets_.toarray() - 0.5
 
     def _answer(self, X: Any) -> Answer:
-        chances = self._probabilities(X)
-        scores = chances @ self.sets_.toarray() - 0.5
-        if self.decode == "labels" or self.target_.one_class:
-            members = decoding.above(scores)
-        else:
-            members = self.sets_[chances.argmax(axis=1)].toarray() > 0
-        return Answer(scores, members)
+        if self._set_is_cut or self.target_.one_class:
+            return super()._answer(X)
+        probabilities = self._probabilities(X)
+        members = self.sets_[probabilities.argmax(axis=1)].toarray() > 0
+        return Answer(probabilities @ self.sets_.toarray() - 0.5, members)
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each label (n × K): that of the sets that hold it."""
@@ -158,14 +152,8 @@ class LabelPowerset(LabelRanker):
         return self._scores(self._check_X(X, reset=False)) + 0.5
 
 
-def _label_sets(Y: sp.csr_array) -> list[tuple[int, ...] | None]:
+def _label_sets(Y: sp.csr_array) -> list[LabelSet | None]:
     """The relevant labels of each row; None where one is unknown."""
     known = ~np.isnan(Y.data)
     spans = zip(Y.indptr[:-1].tolist(), Y.indptr[1:].tolist(), strict=True)
     return [tuple(Y.indices[a:b].tolist()) if known[a:b].all() else None for a, b in spans]
-
-
-def _indicator(sets: list[tuple[int, ...]], n_labels: int) -> sp.csr_array:
-    indptr = np.cumsum([0, *map(len, sets)])
-    indices = np.array([k for members in sets for k in members], np.int32)
-    return sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(sets), n_labels))

@@ -1,9 +1,9 @@
 """Where to cut a ranking: a threshold for any ranker, by a strategy that is named."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import KFold
@@ -11,7 +11,8 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from labelrank import decoding
-from labelrank.declared import check_choice
+from labelrank._types import Array
+from labelrank.declared import anything, choice, flag, nested, number, seed, stored, value
 from labelrank.errors import InputError
 from labelrank.kernels import cuts
 from labelrank.learners.base import Answer, IncrementalRanker
@@ -36,6 +37,14 @@ def _explains(self: "ThresholdedRanker") -> bool:
     return hasattr(self.estimator, "why")
 
 
+@stored(
+    "ThresholdedRanker",
+    1,
+    estimator_=nested(),
+    threshold_=anything(),
+    n_features_in_=value(int, least=0, length="d", optional=True),
+)
+@dataclass(eq=False, repr=False)
 class ThresholdedRanker(IncrementalRanker):
     """A ranker with a cut-off.
 
@@ -53,11 +62,12 @@ class ThresholdedRanker(IncrementalRanker):
     threshold : float, default 0.0
         The score at which "fixed" cuts.
     per_label : bool, default False
-        Tune one threshold a label. The set is then no cut of the scores; the ranking puts it first.
+        Tune one threshold per label. The set is then no cut of the scores; the ranking puts it
+        first.
     floor : float, default 0.0
-        With `per_label`: where the best value found for a label is below this, the label is only
-        taken above the highest score seen (Yang 2001, SCutFBR.1). Rare labels whose instances
-        cannot be told apart would otherwise be given to everything.
+        With `per_label`: a label whose best value is below this is only taken above the highest
+        score seen (Yang 2001, SCutFBR.1). Rare labels whose instances cannot be told apart would
+        otherwise be given to everything.
     cv : int, default 3
         Folds of "tuned".
     random_state : int, RandomState or None
@@ -82,39 +92,30 @@ class ThresholdedRanker(IncrementalRanker):
            [0, 0, 1]])
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        strategy: str = "tuned",
-        metric: str = "f1_micro",
-        threshold: float = 0.0,
-        per_label: bool = False,
-        floor: float = 0.0,
-        cv: int = 3,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.strategy = strategy
-        self.metric = metric
-        self.threshold = threshold
-        self.per_label = per_label
-        self.floor = floor
-        self.cv = cv
-        self.random_state = random_state
+    estimator: Any
+    _: KW_ONLY
+    strategy: str = choice("tuned", "cardinality", "fixed")
+    metric: str = choice("f1_micro", *METRICS, *list(criteria.ALIASES)[1:])
+    threshold: float = number(0.0)
+    per_label: bool = flag(False)
+    floor: float = number(0.0)
+    cv: int = number(3, least=2, whole=True)
+    random_state: Any = seed()
 
     @property
     def _set_is_cut(self) -> bool:  # type: ignore[override]
         return not self.per_label
 
-    def _check_parameters(self) -> None:
-        check_choice("strategy", self.strategy, ("tuned", "cardinality", "fixed"))
-        check_choice("metric", self.metric, (*METRICS, *criteria.ALIASES))
-
     def _check_X(self, X: Any, *, reset: bool, Y: Any = "no_validation") -> Any:
-        if get_tags(self.estimator).input_tags.string:
-            return self.estimator._check_X(X, reset=reset, Y=Y)
-        return super()._check_X(X, reset=reset, Y=Y)
+        if not get_tags(self.estimator).input_tags.string:
+            return super()._check_X(X, reset=reset, Y=Y)
+        from labelrank.learners.compression import as_texts
+
+        return as_texts(X)
+
+    def _check_values(self, X: Any, Y: sp.csr_array) -> None:
+        if hasattr(self.estimator, "check_values"):
+            self.estimator.check_values(X, Y)
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self.threshold_: Any = float(self.threshold)
@@ -135,9 +136,10 @@ class ThresholdedRanker(IncrementalRanker):
 
     @available_if(_learns_in_pieces)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
-        """Teach the ranker more instances; the threshold stays.
+        """Teach the ranker more instances; the cut stays where `fit` put it.
 
-        Only `fit` tunes: without it, "tuned" cuts at the parameter `threshold`.
+        Only `fit` tunes. Where the first call is `partial_fit`, "tuned" cuts at the parameter
+        `threshold`.
         """
         return super().partial_fit(X, Y, classes)
 
@@ -155,14 +157,21 @@ class ThresholdedRanker(IncrementalRanker):
     @available_if(_explains)  # type: ignore[untyped-decorator]
     def why(self, x: Any, label: Any, over: Any = None) -> Any:
         """The ranker's reasons; against the threshold, they and -threshold sum to the score."""
-        found = self.estimator_.why(x, label, over=over)
+        reason = self.estimator_.why(x, label, over=over)
         if over is not None or self.strategy == "cardinality" or self.per_label:
-            return found
-        return found._replace(
-            margin=found.margin - self.threshold_, constant=found.constant - self.threshold_
-        )
+            return reason
+        cut = self.threshold_
+        return reason._replace(margin=reason.margin - cut, constant=reason.constant - cut)
 
-    def _scores(self, X: Any) -> npt.NDArray[Any]:
+    def after_loading(self) -> None:
+        cut = np.asarray(self.threshold_)
+        shape = (self.n_labels_,) if self.per_label and self.strategy == "tuned" else ()
+        if cut.dtype.kind != "f" or cut.shape not in ((), shape) or np.isnan(cut).any():
+            raise ValueError("the threshold is no number, or not one per label")
+        if self.estimator_.n_labels_ != self.n_labels_:
+            raise ValueError("the ranker inside has other labels")
+
+    def _scores(self, X: Any) -> Array:
         scores = self.estimator_.decision_function(X)
         if self.strategy == "cardinality" or self.per_label:
             return scores
@@ -184,14 +193,9 @@ class ThresholdedRanker(IncrementalRanker):
 
 
 def best_threshold(
-    Y: sp.csr_array,
-    scores: npt.NDArray[Any],
-    metric: str,
-    *,
-    per_label: bool = False,
-    floor: float = 0.0,
+    Y: sp.csr_array, scores: Array, metric: str, *, per_label: bool = False, floor: float = 0.0
 ) -> Any:
-    """The threshold (or one a label) at which `scores > threshold` is best for the metric.
+    """The threshold (or one per label) at which `scores > threshold` is best for the metric.
 
     >>> import scipy.sparse as sp
     >>> float(best_threshold(sp.csr_array([[1, 0, 1]]), np.array([[3.0, 1.0, 2.0]]), "micro_f1"))
@@ -205,7 +209,7 @@ def best_threshold(
     return np.array([high if best < floor else cut for cut, best, high in cuts_of], np.float64)
 
 
-def _cut(truth: npt.NDArray[Any], scores: npt.NDArray[Any], metric: str) -> tuple[float, float]:
+def _cut(truth: Array, scores: Array, metric: str) -> tuple[float, float]:
     measure, axis = METRICS[metric]
     groups = np.zeros(1, np.int64) if axis is None else np.arange(truth.shape[axis])
     group = np.broadcast_to(groups if axis != 0 else groups[:, None], truth.shape)
@@ -223,7 +227,7 @@ def _cut(truth: npt.NDArray[Any], scores: npt.NDArray[Any], metric: str) -> tupl
     return float(threshold), float(best)
 
 
-def _contenders(score: npt.NDArray[Any], relevant: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _contenders(score: Array, relevant: Array) -> Array:
     """The entries that matter to the best micro-F1, so that not all need be sorted.
 
     With p entries taken and r relevant it is at most 2r / (p + r): once some cut reaches F, no

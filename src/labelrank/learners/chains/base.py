@@ -182,22 +182,29 @@ class ChainLearner(ColumnLearner):
         """The fitted classifiers of the links, in chain order."""
         return self.model_.models
 
+    @property
+    def base(self) -> Any:
+        """The classifier of a link, not fitted."""
+        return base_estimator(self.estimator)
+
     def _check_combinations(self) -> None:
-        base_estimator(self.estimator)
+        _ = self.base
+
+    def training(self, X: Any, codes: Int32, seeds: Array) -> Training:
+        """What links are trained on."""
+        encoding = Encoding.of(codes, self.column_classes_)
+        return Training(narrow(X), codes, encoding, self.base, seeds)
 
     def train(self, X: Any, codes: Int32) -> None:
         """Train one link per column; see `links.train_links`."""
         rng = check_random_state(self.random_state)
         links = self.links(_order(self.order, codes.shape[1], rng))
-        seeds = draw_seeds(rng, codes.shape[1])
-        encoding = Encoding.of(codes, self.column_classes_)
-        base = base_estimator(self.estimator)
-        training = Training(narrow(X), codes, encoding, base, seeds)
+        training = self.training(X, codes, draw_seeds(rng, codes.shape[1]))
         if self.cv is None:
             models = train_links(links, training, self.n_jobs)
         else:
             models = train_on_predictions(links, training, self.cv)
-        self.model_ = FittedChain(links, models, encoding, int(seeds[0]))
+        self.model_ = FittedChain.of(links, models, training)
 
     def decode(self, X: Any) -> Decoding:
         """The chosen paths, by one walk along the links."""
@@ -240,13 +247,6 @@ class ChainLearner(ColumnLearner):
         if hasattr(owner, "feature_names_in_"):
             chain.feature_names_in_ = owner.feature_names_in_
         return chain
-
-
-def check_inner(chains: Sequence[ChainLearner], owner: ColumnLearner) -> None:
-    """Raise ValueError for a chain of a loaded search or ensemble that answers for other data."""
-    form = [owner.n_features_in_, *map(len, owner.column_classes_)]
-    if any([chain.n_features_in_, *map(len, chain.column_classes_)] != form for chain in chains):
-        raise ValueError("a chain does not fit the search or ensemble that holds it")
 
 
 def _order(order: Any, n_columns: int, rng: np.random.RandomState) -> Order:

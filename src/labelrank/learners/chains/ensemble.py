@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array, Float64, Int32, Int64
 from labelrank.declared import choice, nested, number, stored
-from labelrank.learners.chains.base import ColumnLearner, check_inner
+from labelrank.learners.chains.base import ColumnLearner
 from labelrank.learners.chains.greedy import CHAINS, ClassifierChain, chain_of
 from labelrank.learners.chains.links import draw_seeds
 from labelrank.learners.chains.scorers import Decoding
@@ -74,7 +74,10 @@ class ChainEnsemble(ColumnLearner):
         return chain
 
     def after_loading(self) -> None:
-        check_inner(self.estimators_, self)
+        form = [self.n_features_in_, *map(len, self.column_classes_)]
+        for chain in self.estimators_:
+            if [chain.n_features_in_, *map(len, chain.column_classes_)] != form:
+                raise ValueError("a chain does not fit the ensemble that holds it")
 
     def decode(self, X: Any) -> Decoding:
         """The classes with most votes."""

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from labelrank._types import Array, Float64, Int32
 from labelrank.declared import nested, stored, value
-from labelrank.learners.chains.links import Link, beside, narrow
+from labelrank.learners.chains.links import Link, Training, beside, narrow
 from labelrank.learners.chains.logistic import LogisticLink, log_probabilities
 from labelrank.learners.chains.targets import UNKNOWN, Encoding
 from labelrank.resources import blocks
@@ -54,6 +54,11 @@ class FittedChain(NamedTuple):
     models: list[Any]
     encoding: Encoding
     seed: int
+
+    @classmethod
+    def of(cls, links: list[Link], models: list[Any], training: Training) -> "FittedChain":
+        """The chain of links and the models trained for them."""
+        return cls(links, models, training.encoding, int(training.seeds[0]))
 
     def scorer(self, X: Any) -> Scorer:
         """The quickest scorer for these models: logistic ones take their share of x only once."""

@@ -8,23 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from labelrank._types import Array, Float64, Int32, Int64
-from labelrank.declared import array, choice, flag, nested, number, stored, value
+from labelrank._types import Array, Int32
+from labelrank.declared import array, choice, flag, number, stored, value
 from labelrank.errors import InputError
-from labelrank.learners.chains.base import ColumnLearner, check_inner
-from labelrank.learners.chains.greedy import CHAINS, chain_of
-from labelrank.learners.chains.links import (
-    Link,
-    Training,
-    base_estimator,
-    draw_seeds,
-    narrow,
-    train_links,
-)
+from labelrank.learners.chains.base import ChainLearner, Order
+from labelrank.learners.chains.greedy import ClassifierChain, chain_of
+from labelrank.learners.chains.links import Link, base_estimator, draw_seeds, train_links
 from labelrank.learners.chains.logistic import LogisticLink
 from labelrank.learners.chains.scorers import Decoding, FittedChain, Scorer, log_joint
-from labelrank.learners.chains.targets import Encoding
-from labelrank.learners.chains.trellis import Trellis
 from labelrank.resources import run_jobs
 
 _SWAPS_PER_ROUND = 10
@@ -34,13 +25,12 @@ _LOWEST_LOG = -700.0
 @stored(
     "ChainSearch",
     1,
-    chain_=nested(*CHAINS),
     orders_=array("i8", "chains", "columns", below="columns"),
     payoffs_=array("f8", "chains"),
     n_links_trained_=value(int, least=0),
 )
 @dataclass(kw_only=True, eq=False, repr=False)
-class ChainSearch(ColumnLearner):
+class ChainSearch(ChainLearner):
     """The best of many orders of a chain, judged on held-out instances.
 
     Links are kept by what they predict and which labels they see: an order that shares links with
@@ -91,17 +81,33 @@ class ChainSearch(ColumnLearner):
     refit: bool = flag(True)
 
     @property
-    def order_(self) -> Int64:
-        """The best order."""
-        return self.chain_.order_
+    def kind(self) -> ClassifierChain:
+        """The kind of chain whose orders are tried, not fitted."""
+        return chain_of(self.estimator)
 
     @property
-    def estimators_(self) -> list[Any]:
-        """The fitted classifiers of the links of the best chain, in chain order."""
-        return self.chain_.estimators_
+    def base(self) -> Any:
+        """The classifier of a link, not fitted."""
+        return base_estimator(self.kind.estimator)
+
+    @property
+    def chain_(self) -> ClassifierChain:
+        """The best chain."""
+        chain = self.kind.inside(self)
+        chain.model_ = self.model_
+        return chain
+
+    def parents(self, order: Order, position: int) -> Order:
+        """As the kind of chain has it."""
+        return self.kind.parents(order, position)
+
+    def choose(self, scorer: Scorer, seed: int) -> Decoding:
+        """As the kind of chain has it."""
+        return self.kind.choose(scorer, seed)
 
     def _check_combinations(self) -> None:
-        if chain_of(self.estimator).cv is not None:
+        self.kind.check_parameters()
+        if self.kind.cv is not None:
             raise InputError(
                 "got a chain with cv, whose links cannot be shared between orders; use cv=None"
             )
@@ -114,44 +120,24 @@ class ChainSearch(ColumnLearner):
             raise InputError(
                 "got payoff='jaccard' for columns of classes; use 'exact_match' or 'log_likelihood'"
             )
-        rng = check_random_state(self.random_state)
-        X, n_columns = narrow(X), codes.shape[1]
-        self.chain_ = chain_of(self.estimator).inside(self)
+        rng, n_columns = check_random_state(self.random_state), codes.shape[1]
         contest = _Contest(self, X, codes, rng)
-        contest.judge([rng.permutation(n_columns) for _ in range(self._n_first)])
+        n_first = self.n_chains if self.proposal == "random" else 1
+        contest.judge([rng.permutation(n_columns) for _ in range(n_first)])
         while len(contest.orders) < self.n_chains:
             n_more = min(_SWAPS_PER_ROUND, self.n_chains - len(contest.orders))
             contest.judge([_swapped(contest.best_order, rng) for _ in range(n_more)])
         self.orders_, self.payoffs_ = np.array(contest.orders), np.array(contest.payoffs)
         self.n_links_trained_ = len(contest.models)
         if self.refit:
-            training = contest.training._replace(
-                X=X, codes=codes, encoding=Encoding.of(codes, self.column_classes_)
-            )
-            links = self.chain_.links(contest.best_order)
-            models = train_links(links, training, self.n_jobs)
-            self.chain_.model_ = FittedChain(links, models, training.encoding, contest.seed)
+            links = self.links(contest.best_order)
+            training = self.training(X, codes, contest.training.seeds)
+            self.model_ = FittedChain.of(links, train_links(links, training, self.n_jobs), training)
         else:
-            self.chain_.model_ = contest.fitted(contest.best_order)
-
-    @property
-    def _n_first(self) -> int:
-        return self.n_chains if self.proposal == "random" else 1
+            self.model_ = contest.fitted(contest.best_order)
 
     def after_loading(self) -> None:
-        check_inner([self.chain_], self)
-
-    def decode(self, X: Any) -> Decoding:
-        """The paths of the best chain."""
-        return self.chain_.decode(X)
-
-    def log_joint(self, X: Any, Y: Any) -> Array:
-        """Log probability (n,) of the given targets under the best chain."""
-        return self.chain_.log_joint(X, Y)
-
-    def trellis(self, x: Any) -> Trellis:
-        """The trellis of one instance in the best chain."""
-        return self.chain_.trellis(x)
+        self.chain_.after_loading()
 
 
 class _Contest:
@@ -163,15 +149,11 @@ class _Contest:
         n = X.shape[0]
         shuffled = rng.permutation(n)
         n_held = min(max(1, round(search.validation_fraction * n)), n - 1)
-        held, trained = shuffled[:n_held], shuffled[n_held:]
+        trained = shuffled[n_held:]
+        held = shuffled[:n_held] if n_held else trained
         seeds = draw_seeds(rng, codes.shape[1])
-        self.chain, self.payoff, self.n_jobs = search.chain_, search.payoff, search.n_jobs
-        self.seed = int(seeds[0])
-        encoding = Encoding.of(codes[trained], search.column_classes_)
-        base = base_estimator(self.chain.estimator)
-        self.training = Training(X[trained], codes[trained], encoding, base, seeds)
-        held = held if n_held else trained
-        self.X_held, self.codes_held = X[held], codes[held]
+        self.training = search.training(X[trained], codes[trained], seeds)
+        self.X_held, self.codes_held, self.search = X[held], codes[held], search
         self.models: dict[Link, Any] = {}
         self.orders: list[Array] = []
         self.payoffs: list[float] = []
@@ -184,47 +166,37 @@ class _Contest:
         """Train the links that no earlier order had, then take each order's payoff."""
         distinct = dict.fromkeys(link for order in orders for link in self._shared_links(order))
         new = [link for link in distinct if link not in self.models]
-        fitted = train_links(new, self.training, self.n_jobs)
-        self.models.update(zip(new, fitted, strict=True))
+        n_jobs = self.search.n_jobs
+        self.models |= zip(new, train_links(new, self.training, n_jobs), strict=True)
         # Only our own links are known to be safe and quick on threads.
-        threads = self.n_jobs if isinstance(self.training.base, LogisticLink) else 1
+        threads = n_jobs if isinstance(self.training.base, LogisticLink) else 1
         self.payoffs += run_jobs([partial(self._payoff, order) for order in orders], threads)
         self.orders += orders
 
     def fitted(self, order: Array) -> FittedChain:
         """The chain of the links trained for an order."""
         links = self._shared_links(order)
-        models = [self.models[link] for link in links]
-        return FittedChain(links, models, self.training.encoding, self.seed)
+        return FittedChain.of(links, [self.models[link] for link in links], self.training)
 
     def _shared_links(self, order: Array) -> list[Link]:
         """Links that see the labels before them sorted, so that orders can share them."""
-        return [Link(k.column, tuple(sorted(k.parents))) for k in self.chain.links(order)]
+        return [Link(k.column, tuple(sorted(k.parents))) for k in self.search.links(order)]
 
     def _payoff(self, order: Array) -> float:
-        scorer = self.fitted(order).scorer(self.X_held)
-        if self.payoff == "log_likelihood":
-            return _log_likelihood(scorer, self.codes_held)
-        chosen = self.chain.choose(scorer, self.seed).codes
-        return _PAYOFFS[self.payoff](chosen, self.codes_held)
-
-
-def _log_likelihood(scorer: Scorer, codes: Int32) -> float:
-    log: Float64 = np.maximum(log_joint(scorer, codes), _LOWEST_LOG)
-    return float(log.mean())
-
-
-def _exact_match(chosen: Int32, codes: Int32) -> float:
-    return float(((chosen == codes) | (codes < 0)).all(axis=1).mean())
+        chain, codes = self.fitted(order), self.codes_held
+        scorer = chain.scorer(self.X_held)
+        if self.search.payoff == "log_likelihood":
+            return float(np.maximum(log_joint(scorer, codes), _LOWEST_LOG).mean())
+        chosen = self.search.choose(scorer, chain.seed).codes
+        if self.search.payoff == "exact_match":
+            return float(((chosen == codes) | (codes < 0)).all(axis=1).mean())
+        return _jaccard(chosen, codes)
 
 
 def _jaccard(chosen: Int32, codes: Int32) -> float:
     predicted, relevant = (chosen > 0) & (codes >= 0), codes > 0
     both, either = (predicted & relevant).sum(axis=1), (predicted | relevant).sum(axis=1)
     return float(np.where(either == 0, 1.0, both / np.maximum(either, 1)).mean())
-
-
-_PAYOFFS = {"exact_match": _exact_match, "jaccard": _jaccard}
 
 
 def _swapped(order: Array, rng: np.random.RandomState) -> Array:
