@@ -1,19 +1,21 @@
 """The learner and the cut that suit the data, found within a time budget."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
+from labelrank._types import Array
+from labelrank.declared import anything, array, nested, number, seed, stored, threads, value
 from labelrank.errors import InputError
 from labelrank.learners.auto.candidates import candidates
 from labelrank.learners.auto.race import HELD, Goal, Race, fitted, rarity
 from labelrank.learners.auto.weighting import Weighting, weightings
-from labelrank.learners.base import LabelRanker
+from labelrank.learners.base import LabelRanker, seeded
 from labelrank.resources import track
 
 
@@ -21,6 +23,16 @@ def _explains(self: "AutoRanker") -> bool:
     return hasattr(self.estimator_, "why")
 
 
+@stored(
+    "AutoRanker",
+    1,
+    estimator_=nested(),
+    best_=value(str),
+    weighting_=nested("Weighting"),
+    threshold_=array("f8", "K"),
+    trials_=anything(volatile=True),
+)
+@dataclass(eq=False, repr=False)
 class AutoRanker(LabelRanker):
     """Tries learners on held-out instances, and fits the best, with the best cut, on all.
 
@@ -76,36 +88,24 @@ class AutoRanker(LabelRanker):
     True
     """
 
-    def __init__(
-        self,
-        criterion: str = "micro_f1",
-        *,
-        budget: float = 60.0,
-        candidates: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.criterion = criterion
-        self.budget = budget
-        self.candidates = candidates
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    criterion: str = "micro_f1"
+    _: KW_ONLY
+    budget: float = number(60.0, above=0)
+    candidates: dict[str, Any] | None = None
+    n_jobs: int | None = threads()
+    random_state: Any = seed()
+    verbose: int = 0
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not isinstance(self.budget, int | float) or not 0 < self.budget < float("inf"):
-            raise InputError(f"got budget={self.budget!r}; give a number above 0")
+    def _check_combinations(self) -> None:
         Goal.of(self.criterion)
         if self.candidates is not None and not self.candidates:
             raise InputError("got no candidates; name at least one learner, or give None")
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         random = check_random_state(self.random_state)
-        learners = self._learners(X, Y, int(random.randint(2**31 - 1)))
-        ways = weightings(X) if self.candidates is None else {"as given": Weighting()}
         goal = Goal.of(self.criterion)
+        learners = self._learners(goal, X, Y, int(random.randint(2**31 - 1)))
+        ways = weightings(X) if self.candidates is None else {"as given": Weighting()}
         race = Race(X, Y, goal, learners, ways, budget=float(self.budget), random=random,
                     n_jobs=self.n_jobs)  # fmt: skip
         if X.shape[0] >= 2 * HELD:
@@ -114,19 +114,23 @@ class AutoRanker(LabelRanker):
         best = race.best()
         self.best_ = best.name if best else next(iter(learners))
         self.weighting_ = ways[best.weighting if best else "as given"]
-        cut = best.cut if best else None
-        self.threshold_ = np.full(self.n_labels_, cut or 0.0)
-        if best and best.tilt and not self._one_class:
+        self.threshold_ = np.full(self.n_labels_, (best.cut if best else None) or 0.0)
+        if best and best.tilt and not self.target_.one_class:
             self.threshold_ -= best.tilt * rarity(Y)
-        self.trials_ = _told(race, goal)
+        self.trials_ = race.told()
         self.estimator_ = fitted(learners[self.best_], self.weighting_(X), Y)
 
-    def _learners(self, X: Any, Y: sp.csr_array, seed: int) -> dict[str, Any]:
-        kind = Goal.of(self.criterion).kind
-        chosen = candidates(kind, X, Y) if self.candidates is None else self.candidates
-        return {name: _shared(learner, seed, self.n_jobs) for name, learner in chosen.items()}
+    def _learners(self, goal: Goal, X: Any, Y: sp.csr_array, seed: int) -> dict[str, Any]:
+        """The candidates, with the seed and the threads they were not given themselves."""
+        chosen = candidates(goal.kind, X, Y) if self.candidates is None else self.candidates
+        learners = {}
+        for name, learner in chosen.items():
+            learners[name] = seeded(clone(learner), seed)
+            if learner.get_params(deep=False).get("n_jobs", 0) is None:
+                learners[name].set_params(n_jobs=self.n_jobs)
+        return learners
 
-    def _scores(self, X: Any) -> npt.NDArray[Any]:
+    def _scores(self, X: Any) -> Array:
         scores = self.estimator_.decision_function(self.weighting_(X))
         return scores - self.threshold_.astype(scores.dtype)
 
@@ -134,25 +138,14 @@ class AutoRanker(LabelRanker):
     def why(self, x: Any, label: Any, over: Any = None) -> Any:
         """The reasons of the chosen learner; they and the cuts sum to the score."""
         row = self._check_X(x if sp.issparse(x) else np.atleast_2d(x), reset=False)
-        found = self.estimator_.why(self.weighting_(row), label, over=over)
+        reason = self.estimator_.why(self.weighting_(row), label, over=over)
         cut = self.threshold_[label] - (0.0 if over is None else self.threshold_[over])
-        return found._replace(margin=found.margin - cut, constant=found.constant - cut)
+        return reason._replace(margin=reason.margin - cut, constant=reason.constant - cut)
 
-
-def _shared(learner: Any, seed: int, n_jobs: int | None) -> Any:
-    known, shared = learner.get_params(deep=False), {"random_state": seed, "n_jobs": n_jobs}
-    unset = {key: shared[key] for key in shared if known.get(key, 0) is None}
-    return clone(learner).set_params(**unset)
-
-
-def _told(race: Race, goal: Goal) -> list[dict[str, Any]]:
-    """The trials as plain values, in their order, then what there was no time for."""
-    ran = [
-        {"name": trial.name, "weighting": trial.weighting, "n_instances": trial.n_instances,
-         "score": goal.criterion.direction * trial.value, "cut": trial.cut, "tilt": trial.tilt,
-         "seconds": trial.seconds}
-        for trial in race.trials
-    ]  # fmt: skip
-    none = dict.fromkeys(("score", "cut", "tilt", "seconds"))
-    keys = ("name", "weighting", "n_instances")
-    return ran + [dict(zip(keys, one, strict=True)) | none for one in race.skipped]
+    def after_loading(self) -> None:
+        factors = self.weighting_.factors
+        if factors is not None and len(factors) != self.n_features_in_:
+            raise ValueError("the weighting is of other features")
+        inner = self.estimator_
+        if inner.n_labels_ != self.n_labels_ or inner.n_features_in_ != self.n_features_in_:
+            raise ValueError("the chosen learner is of other labels or features")

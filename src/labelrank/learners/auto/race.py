@@ -87,12 +87,12 @@ class Goal(NamedTuple):
         """How good the scores are (larger is better), where sets are cut best, with what tilt."""
         if self.criterion.needs != "sets":
             return self._value(Y, scores), None, 0.0
-        found = []
+        judged = []
         for tilt in TILTS:
             tilted = scores + (tilt * rarity).astype(scores.dtype)
             cut = float(best_threshold(Y, tilted, str(self.cut)))
-            found.append((self._value(Y, sp.csr_array(tilted > cut)), cut, tilt))
-        return max(found, key=lambda one: one[0])
+            judged.append((self._value(Y, sp.csr_array(tilted > cut)), cut, tilt))
+        return max(judged, key=lambda one: one[0])
 
     def cut_of(self, Y: sp.csr_array, scores: Array) -> float:
         """Where the ranking is cut, though the criterion does not ask for it."""
@@ -175,8 +175,8 @@ class Race:
 
     def best(self) -> Trial | None:
         """The best of the largest round that has a trial."""
-        ran = [self.at(size) for size in self.sizes]
-        return next((found[0] for found in reversed(ran) if found), None)
+        rounds = [self.at(size) for size in reversed(self.sizes)]
+        return next((ran[0] for ran in rounds if ran), None)
 
     def _round(self, entered: list[tuple[str, str]], size: int) -> Iterator[str]:
         """Trials of (learner, weighting); those there is no time for are skipped."""
@@ -198,17 +198,14 @@ class Race:
     def _try(self, name: str, way: str, size: int) -> tuple[Trial, Array]:
         learner = for_share(self.learners[name], size / self.X.shape[0])
         start = time.perf_counter()
-        asked = (self._scores(learner, self.ways[way], held, rest[:size])
-                 for held, rest in self.parts)  # fmt: skip
-        scores = np.vstack(list(asked))
+        weighted, by_part = self.ways[way], []
+        for held, rest in self.parts:
+            rows = np.sort(rest[:size])
+            model = fitted(learner, weighted(self.X[rows]), self.Y[rows])
+            by_part.append(model.decision_function(weighted(self.X[held])))
+        scores = np.vstack(by_part)
         judged = self.goal.judge(self.Y[self.judges], scores, self.rarity)
         return Trial(name, way, size, *judged, time.perf_counter() - start), scores
-
-    def _scores(self, learner: BaseEstimator, way: Weighting, held: Array, rest: Array) -> Array:
-        rows = np.sort(rest)
-        model = fitted(learner, way(self.X[rows]), self.Y[rows])
-        found: Array = model.decision_function(way(self.X[held]))
-        return found
 
     def _warm(self, learner: BaseEstimator) -> None:
         """Let a kind of learner load or compile its kernels, so that no trial is timed with that.
@@ -221,17 +218,23 @@ class Race:
             with contextlib.suppress(ValueError):
                 fitted(learner, self.X[rows], self.Y[rows])
 
+    def told(self) -> list[dict[str, Any]]:
+        """The trials as plain values, in their order, then what there was no time for."""
+        sign = self.goal.criterion.direction
+        keys = ("name", "weighting", "n_instances", "score", "cut", "tilt", "seconds")
+        ran = [tuple(trial._replace(value=sign * trial.value)) for trial in self.trials]
+        skipped = [(*one, None, None, None, None) for one in self.skipped]
+        return [dict(zip(keys, one, strict=True)) for one in ran + skipped]
+
     def _has_time(self, name: str, size: int) -> bool:
         """Whether the trial and a fit of the best thereafter should end in time."""
         if not self.trials:
             return True
-        after = max(self._expected(name, self.X.shape[0]), self._refit())
+        best = self.best()
+        could_win = [name] if best is None else [name, best.name]
+        after = max(self._expected(one, self.X.shape[0]) for one in could_win)
         spent = time.perf_counter() - self.began
         return spent + len(self.parts) * self._expected(name, size) + after <= self.budget
-
-    def _refit(self) -> float:
-        best = self.best()
-        return 0.0 if best is None else self._expected(best.name, self.X.shape[0])
 
     def _expected(self, name: str, size: int) -> float:
         """Seconds of a fit, as the instances: by its own last trial, else by the slowest."""

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from labelrank._types import Array
+from labelrank._types import Array, Float64
+from labelrank.declared import array, stored, value
 
 # Powers of the values, and of the (smoothed, logarithmic) inverse document frequency.
 WAYS = {
@@ -20,11 +21,14 @@ WAYS = {
 }
 
 
+@stored(
+    "Weighting", 1, power=value(float, least=0.0), factors=array("f8", "features", optional=True)
+)
 class Weighting(NamedTuple):
     """x_j becomes x_j^power · factors_j, and the row gets its length back; None leaves all be."""
 
     power: float = 1.0
-    factors: Array | None = None
+    factors: Float64 | None = None
 
     def __call__(self, X: Any) -> Any:
         """The instances with their features weighted."""
@@ -45,12 +49,12 @@ def weightings(X: Any) -> dict[str, Weighting]:
     >>> list(weightings(sp.csr_array([[1.0, 2.0], [0.0, 1.0]])))[:3]
     ['as given', 'damped', 'damped, rare favoured']
     """
-    found = {"as given": Weighting()}
+    ways = {"as given": Weighting()}
     if not sp.issparse(X) or (X.nnz and X.data.min() < 0):
-        return found
+        return ways
     counts = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
     rarity = np.log((X.shape[0] + 1.0) / (counts + 1.0)) + 1.0
-    return found | {name: Weighting(p, rarity**e) for name, (p, e) in WAYS.items()}
+    return ways | {name: Weighting(p, rarity**e) for name, (p, e) in WAYS.items()}
 
 
 def _lengths(rows: sp.csr_array, data: Array) -> Array:
