@@ -15,15 +15,16 @@ import numpy as np
 
 from labelrank.kernels._compile import kernel
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 RANDOM_SCALE = 0.01
-_SCALE = 1.0 / float(1 << 53)
+SCALE = 1.0 / float(1 << 53)
 
 
 @kernel
-def _mix(z):
+def mix(z):
+    """The finaliser of SplitMix64."""
     z = (z ^ (z >> np.uint64(30))) * _FIRST
     z = (z ^ (z >> np.uint64(27))) * _SECOND
     return z ^ (z >> np.uint64(31))
@@ -31,10 +32,10 @@ def _mix(z):
 
 @kernel
 def uniform(seed, a, b):
-    z = _mix(np.uint64(seed) + _GOLDEN)
-    z = _mix(z ^ (np.uint64(a) + _GOLDEN))
-    z = _mix(z ^ (np.uint64(b) + _GOLDEN))
-    return (float(z >> np.uint64(11)) + 0.5) * _SCALE
+    z = mix(np.uint64(seed) + GOLDEN)
+    z = mix(z ^ (np.uint64(a) + GOLDEN))
+    z = mix(z ^ (np.uint64(b) + GOLDEN))
+    return (float(z >> np.uint64(11)) + 0.5) * SCALE
 
 
 @kernel

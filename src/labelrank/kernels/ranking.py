@@ -23,6 +23,7 @@ See       Fürnkranz & Loza Mencía (losses of a ranking); Xu, Li & Zhou 2013 (P
 import numpy as np
 
 from labelrank.kernels._compile import kernel
+from labelrank.kernels.random import GOLDEN, SCALE, mix
 
 WORST, RANDOM = range(2)
 (
@@ -38,24 +39,14 @@ WORST, RANDOM = range(2)
 N_COLUMNS = 8
 
 _FEW = 512
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_A = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_B = np.uint64(0x94D049BB133111EB)
-
-
-@kernel
-def _mix(z):
-    z = (z ^ (z >> np.uint64(30))) * _MIX_A
-    z = (z ^ (z >> np.uint64(27))) * _MIX_B
-    return z ^ (z >> np.uint64(31))
 
 
 @kernel
 def tie_rank(seed, row, label):
     """A random number in [0, 1) that orders a label among its ties: SplitMix64 of its place."""
-    z = _mix(seed + np.uint64(row + 1) * _GOLDEN)
-    z = _mix(z + np.uint64(label + 1) * _GOLDEN)
-    return np.float64(np.int64(z >> np.uint64(11))) * (1.0 / 9007199254740992.0)
+    z = mix(seed + np.uint64(row + 1) * GOLDEN)
+    z = mix(z + np.uint64(label + 1) * GOLDEN)
+    return np.float64(np.int64(z >> np.uint64(11))) * SCALE
 
 
 @kernel

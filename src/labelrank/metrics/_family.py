@@ -14,6 +14,7 @@ where `computation` is the function as written (`inspect.unwrap(is_error)`).
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -21,9 +22,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
 
-_PARAMETERS = "Parameters\n----------\n"
-_RETURNS = "Returns\n-------\n"
-_EXAMPLES = "Examples\n--------\n"
+_COPIED = ("__module__", "__name__", "__qualname__", "__doc__")
+_SECTION = re.compile(r"^(Parameters|Returns|Examples)\n-+\n", re.MULTILINE)
 
 
 def member_of(
@@ -32,35 +32,46 @@ def member_of(
     """Make a criterion of what it alone computes: signature and parameters are the family's."""
 
     def decorate(computation: Callable[..., Any]) -> Callable[P, R]:
-        @functools.wraps(computation, assigned=("__module__", "__name__", "__qualname__"))
+        @functools.wraps(computation, assigned=_COPIED)
         def criterion(*args: P.args, **kwargs: P.kwargs) -> R:
             return family(computation, *args, **kwargs)
 
         signature = inspect.signature(family)
         shared = list(signature.parameters.values())[1:]
         criterion.__signature__ = signature.replace(parameters=shared)  # type: ignore[attr-defined]
-        criterion.__doc__ = _merged(computation, family)
-        return criterion
+        return documented_like(family)(criterion)
 
     return decorate
 
 
 def documented_like(family: Callable[..., Any]) -> Callable[[F], F]:
-    """Add the parameters that `family` describes to those that the docstring describes itself."""
+    """Add the family's descriptions of shared parameters, where a docstring gives none itself."""
 
     def decorate(function: F) -> F:
-        function.__doc__ = _merged(function, family)
+        own, shared = _sections(function), _sections(family)
+        entries = _entries(shared["Parameters"]) | _entries(own.get("Parameters", ""))
+        names = [name for name in inspect.signature(function).parameters if name in entries]
+        shown = {
+            "Parameters": "\n".join(entries[name] for name in names),
+            "Returns": own.get("Returns", shared["Returns"]),
+            "Examples": own.get("Examples", ""),
+        }
+        parts = [f"{title}\n{'-' * len(title)}\n{text}" for title, text in shown.items() if text]
+        function.__doc__ = "\n\n".join([own[""], *parts]) + "\n"
         return function
 
     return decorate
 
 
-def _merged(function: Callable[..., Any], family: Callable[..., Any]) -> str:
-    """The function's docstring with the family's Parameters and Returns before its Examples."""
-    about, _, examples = (inspect.getdoc(function) or "").partition(_EXAMPLES)
-    about, _, own = about.partition(_PARAMETERS)
-    shared = (inspect.getdoc(family) or "").partition(_PARAMETERS)[2]
-    shared, _, returns = shared.partition(_RETURNS)
-    parts = [about.rstrip(), "", _PARAMETERS + shared.rstrip(), own.rstrip(), ""]
-    parts += [_RETURNS + returns.rstrip(), "", _EXAMPLES + examples if examples else ""]
-    return "\n".join(parts).replace("\n\n\n", "\n\n").rstrip() + "\n"
+def _sections(function: Callable[..., Any]) -> dict[str, str]:
+    """The sections of a docstring by their titles; what stands before them has none."""
+    about, *rest = _SECTION.split(inspect.getdoc(function) or "")
+    return {"": about.strip()} | {
+        title: text.strip() for title, text in zip(rest[::2], rest[1::2], strict=True)
+    }
+
+
+def _entries(parameters: str) -> dict[str, str]:
+    """What is said of each parameter, by its name (several described together: the first)."""
+    entries = re.split(r"\n(?=\S)", parameters)
+    return {entry.split(" :")[0].split(",")[0]: entry for entry in entries if entry}

@@ -19,8 +19,8 @@ S = TypeVar("S")
 _WORTH_THREADS = 1 << 19
 
 
-def check_scores(scores: Any) -> Array:
-    """Scores (n × K) as a C-contiguous float matrix; float32 stays float32."""
+def check_pair(Y: Any, scores: Any) -> tuple[sp.csr_array, Array]:
+    """Relevance, and scores of the same shape as a C-contiguous matrix; float32 stays float32."""
     if sp.issparse(scores):
         raise InputError("got sparse scores; give a dense matrix (instances x labels)")
     scores = np.asarray(scores)
@@ -30,15 +30,9 @@ def check_scores(scores: Any) -> Array:
             "give a matrix of numbers (instances x labels)"
         )
     dtype = np.float32 if scores.dtype in (np.float32, np.float16) else np.float64
-    return np.ascontiguousarray(scores, dtype)
-
-
-def check_pair(Y: Any, scores: Any) -> tuple[sp.csr_array, Array]:
-    """Relevance and scores of the same shape, at least one row."""
-    scores = check_scores(scores)
     Y = check_relevance(Y)
     check_same_shape(Y, scores, "scores")
-    return Y, scores
+    return Y, np.ascontiguousarray(scores, dtype)
 
 
 def check_same_shape(Y: Any, other: Any, name: str) -> None:
@@ -85,8 +79,22 @@ def mean_of_known(values: Array, weights: Array | None = None) -> float:
     return mean(values[known], chosen)
 
 
-def answer(values: Array, sample_weight: Any, per_instance: bool) -> float | Array:
-    """The values themselves, or their weighted mean."""
+def answer(
+    values: Array, *, sample_weight: Any = None, per_instance: bool = False
+) -> float | Array:
+    """The values of the instances, or their mean: how every criterion of instances ends.
+
+    Parameters
+    ----------
+    sample_weight : array (n,) or None
+        Weights of the instances in the mean.
+    per_instance : bool
+        Return the n values instead of their mean.
+
+    Returns
+    -------
+    float, or array (n,)
+    """
     weights = check_weights(sample_weight, len(values))
     return values if per_instance else mean(values, weights)
 

@@ -27,7 +27,7 @@ def of_first_labels(
     """
     k = max(1, np.shape(scores)[-1]) if k is None else k
     table = row_criteria(Y, scores, ties=ties, random_state=random_state, ks=(k,))
-    return answer(values_of(table).copy(), sample_weight, per_instance)
+    return answer(values_of(table).copy(), sample_weight=sample_weight, per_instance=per_instance)
 
 
 @member_of(of_first_labels)

@@ -6,7 +6,8 @@ import numpy as np
 
 from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.metrics.curves import Problem
+from labelrank.metrics._family import documented_like
+from labelrank.metrics.curves import Problem, auc
 from labelrank.resources import blocks
 
 _ROWS_AT_ONCE = 1 << 12
@@ -22,6 +23,7 @@ class Reliability(NamedTuple):
     brier_score: float
 
 
+@documented_like(auc)
 def reliability(Y: Any, probabilities: Any, *, bins: int = 10) -> Reliability:
     r"""The reliability diagram of all entries, in bins of equal width.
 
@@ -30,11 +32,10 @@ def reliability(Y: Any, probabilities: Any, *, bins: int = 10) -> Reliability:
 
     Parameters
     ----------
-    Y : array or sparse matrix (n, K)
-        Relevance: 0 irrelevant, larger relevant, NaN unknown (left out).
     probabilities : array (n, K)
-        That the label is relevant, from 0 to 1.
+        Of the label being relevant, from 0 to 1.
     bins : int
+        Number of bins.
 
     Returns
     -------

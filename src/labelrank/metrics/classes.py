@@ -12,10 +12,11 @@ import scipy.sparse as sp
 
 from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.metrics._family import member_of
+from labelrank.metrics._family import documented_like, member_of
 from labelrank.metrics._inputs import answer, check_same_shape
 
 
+@documented_like(answer)
 def of_classes(
     values_of: Callable[[Array, Array], Array],
     Y: Any,
@@ -29,19 +30,15 @@ def of_classes(
     Parameters
     ----------
     Y, predicted : integer-coded arrays (n, L)
-    sample_weight : array (n,) or None
-        Weights of the instances in the mean.
-    per_instance : bool
-        Return the n values instead of their mean.
-
-    Returns
-    -------
-    float, or array (n,)
     """
     Y, predicted = _check_codes(Y, "Y"), _check_codes(predicted, "predicted")
     check_same_shape(Y, predicted, "predicted")
     known = ~np.isnan(Y) if Y.dtype.kind == "f" else np.ones(Y.shape, dtype=bool)
-    return answer(values_of((predicted == Y) & known, known), sample_weight, per_instance)
+    return answer(
+        values_of((predicted == Y) & known, known),
+        sample_weight=sample_weight,
+        per_instance=per_instance,
+    )
 
 
 def _check_codes(codes: Any, name: str) -> Array:

@@ -44,15 +44,12 @@ class Criterion:
     of_top: bool = False
 
     def __post_init__(self) -> None:
-        if self.direction not in (LARGER, SMALLER, NEITHER) or not callable(self.function):
+        needs, directions = ("scores", "sets", "classes"), (LARGER, SMALLER, NEITHER)
+        if self.needs not in needs or self.direction not in directions:
             raise InputError(
-                f"got criterion {self.name} with direction={self.direction!r}; give a function, "
-                "and direction=1 if larger values are better, -1 if smaller ones are"
-            )
-        if self.needs not in ("scores", "sets", "classes"):
-            raise InputError(
-                f"got criterion {self.name} that needs {self.needs!r}; "
-                "use 'scores', 'sets' or 'classes'"
+                f"got criterion {self.name} with direction={self.direction!r} that needs "
+                f"{self.needs!r}; give 1 if larger values are better, -1 if smaller ones are, "
+                f"and one of {', '.join(map(repr, needs))}"
             )
 
     def __call__(self, Y: Any, given: Any, *, sample_weight: Any = None) -> float:

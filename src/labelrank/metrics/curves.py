@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.kernels.ranking import weight_not_below, weighted_wins
+from labelrank.metrics._family import documented_like
 from labelrank.metrics._inputs import (
     check_pair,
     check_weights,
@@ -20,6 +21,7 @@ from labelrank.metrics._inputs import (
     mean_of_known,
     refuse_nan,
 )
+from labelrank.metrics.ranking import of_rankings
 from labelrank.resources import blocks
 
 _ROWS_AT_ONCE = 1 << 14
@@ -115,6 +117,7 @@ def _ratio(numerator: float, denominator: float) -> float:
     return float(numerator / denominator) if denominator > 0 else float("nan")
 
 
+@documented_like(of_rankings)
 def auc(
     Y: Any, scores: Any, average: str | None = "macro", *, sample_weight: Any = None
 ) -> float | Array:
@@ -131,12 +134,8 @@ def auc(
 
     Parameters
     ----------
-    Y : array or sparse matrix (n, K)
-        Relevance: 0 irrelevant, larger relevant, NaN unknown (left out).
-    scores : array (n, K)
     average : {"macro", "micro", None}
         Mean over labels; one curve of all entries; or the array (K,) of the labels.
-    sample_weight : array (n,) or None
 
     Returns
     -------
@@ -167,6 +166,7 @@ def _check_average(average: str | None) -> None:
         raise InputError(f"got average={average!r}; use 'micro', 'macro' or None")
 
 
+@documented_like(auc)
 def break_even_point(
     Y: Any, scores: Any, average: str | None = "micro", *, sample_weight: Any = None
 ) -> float | Array:
@@ -183,7 +183,6 @@ def break_even_point(
 
     Parameters
     ----------
-    Y, scores, sample_weight : see `auc`
     average : {"micro", "macro", None}
         One ranking of all entries; mean over labels; or the array (K,) of the labels.
 
@@ -250,6 +249,7 @@ def _break_even(relevant: Sample, not_below: Callable[[Any], tuple[float, float]
     return float((hits_above + share * (hits_at_least - hits_above)) / wanted)
 
 
+@documented_like(auc)
 def average_precision_by_label(Y: Any, scores: Any) -> Array:
     r"""Mean precision at the scores of the relevant instances, for each label (larger is better).
 
@@ -259,10 +259,6 @@ def average_precision_by_label(Y: Any, scores: Any) -> Array:
             \frac{|\{j \text{ relevant}: s_j \ge s_i\}|}{|\{j: s_j \ge s_i\}|}
 
     This is the area under the label's precision-recall curve, by steps.
-
-    Parameters
-    ----------
-    Y, scores : see `auc`
 
     Returns
     -------
@@ -294,16 +290,16 @@ class PrecisionRecall(NamedTuple):
     f1: Array
 
 
+@documented_like(auc)
 def precision_recall_curve(Y: Any, scores: Any, *, points: int = 200) -> PrecisionRecall:
     """Precision, recall and F1 of all entries together, over the threshold.
 
     The thresholds are scores of relevant entries, evenly spread over them from the lowest to the
     highest; the values there are exact. Entries are counted, not sorted, a few rows at a time.
+    Give one column for the curve of one label.
 
     Parameters
     ----------
-    Y, scores : see `auc`
-        Give one column for the curve of one label.
     points : int
         The largest number of thresholds.
 

@@ -16,6 +16,7 @@ _LOSSES = (ranking.is_error, ranking.error_set_size, ranking.margin_loss,
            ranking.average_precision_loss, ranking.ranking_loss, ranking.one_error)  # fmt: skip
 
 
+@documented_like(ranking.of_rankings)
 def evaluate_ranking(
     Y: Any,
     scores: Any,
@@ -33,14 +34,8 @@ def evaluate_ranking(
 
     Parameters
     ----------
-    Y : array or sparse matrix (n, K)
-        Relevance: 0 irrelevant, larger more relevant, NaN unknown (left out).
-    scores : array (n, K)
-        Larger is more relevant; NaN is refused.
     threshold : float or array (n,)
         The score of the threshold label, for PRO loss.
-    ties, random_state : see `ranking_loss`
-    sample_weight : array (n,) or None
     k : sequence of int
         The cut-offs of precision and nDCG.
 
@@ -68,6 +63,7 @@ def evaluate_ranking(
     return {name: mean(column, weights) for name, column in columns.items()}
 
 
+@documented_like(sets.of_ratios)
 def evaluate_sets(
     Y: Any, predicted: Any, *, sample_weight: Any = None, zero_division: float = 0.0
 ) -> dict[str, float]:
@@ -76,9 +72,9 @@ def evaluate_sets(
     Names: ``hamming_loss``, ``subset_accuracy``, and precision, recall, f1 and jaccard, each as
     ``example_``, ``micro_`` and ``macro_``.
 
-    Parameters
-    ----------
-    Y, predicted, sample_weight, zero_division : see `f1`
+    Returns
+    -------
+    dict of str to float
 
     Examples
     --------
@@ -123,7 +119,7 @@ def evaluate(
     predicted : 0/1 array or sparse matrix (n, K), or None
         The predicted sets; None predicts the labels that score above the threshold.
     zero_division : {0, 1, nan}
-        Value of 0/0 in precision, recall, F1 and Jaccard index.
+        Value of 0/0 in precision, recall, F1 and Jaccard index; see `f1`.
 
     Examples
     --------

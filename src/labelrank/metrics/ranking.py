@@ -82,6 +82,7 @@ def _seed(ties: str, random_state: Any) -> np.uint64:
     return np.uint64(check_random_state(random_state).randint(2**63 - 1, dtype=np.int64))
 
 
+@documented_like(answer)
 def of_rankings(
     values_of: Callable[[Array], Array],
     Y: Any,
@@ -104,17 +105,9 @@ def of_rankings(
         The order of equal scores: irrelevant labels first, or at random by `random_state`.
     random_state : int, RandomState, Generator or None
         Only used by ``ties="random"``.
-    sample_weight : array (n,) or None
-        Weights of the instances in the mean.
-    per_instance : bool
-        Return the n values instead of their mean.
-
-    Returns
-    -------
-    float, or array (n,)
     """
     table = row_criteria(Y, scores, ties=ties, random_state=random_state)
-    return answer(values_of(table).copy(), sample_weight, per_instance)
+    return answer(values_of(table).copy(), sample_weight=sample_weight, per_instance=per_instance)
 
 
 @member_of(of_rankings)
@@ -271,7 +264,7 @@ def coverage(
     """
     table = row_criteria(Y, scores, ties=ties, random_state=random_state)
     values = np.maximum(table[:, kernels.COVERAGE] - bool(zero_based), 0.0)
-    return answer(values, sample_weight, per_instance)
+    return answer(values, sample_weight=sample_weight, per_instance=per_instance)
 
 
 @documented_like(of_rankings)
@@ -307,4 +300,6 @@ def pro_loss(
     0.0625
     """
     table = row_criteria(Y, scores, ties=ties, random_state=random_state, threshold=threshold)
-    return answer(table[:, kernels.PRO_LOSS].copy(), sample_weight, per_instance)
+    return answer(
+        table[:, kernels.PRO_LOSS].copy(), sample_weight=sample_weight, per_instance=per_instance
+    )

@@ -13,10 +13,11 @@ import scipy.sparse as sp
 from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.metrics._counts import Counted, Counts, check_sets, divide
-from labelrank.metrics._family import member_of
+from labelrank.metrics._family import documented_like, member_of
 from labelrank.metrics._inputs import answer, check_weights
 
 
+@documented_like(answer)
 def of_sets(
     values_of: Callable[[Counts], Array],
     Y: Any,
@@ -32,16 +33,12 @@ def of_sets(
     Y : array or sparse matrix (n, K)
         Relevance: 0 irrelevant, larger relevant, NaN unknown (left out).
     predicted : 0/1 array or sparse matrix (n, K)
-    sample_weight : array (n,) or None
-        Weights of the instances in the mean.
-    per_instance : bool
-        Return the n values instead of their mean.
-
-    Returns
-    -------
-    float, or array (n,)
     """
-    return answer(values_of(check_sets(Y, predicted).by_instance()), sample_weight, per_instance)
+    return answer(
+        values_of(check_sets(Y, predicted).by_instance()),
+        sample_weight=sample_weight,
+        per_instance=per_instance,
+    )
 
 
 @member_of(of_sets)
@@ -82,6 +79,7 @@ def subset_accuracy(counts: Counts) -> Array:
     return ((counts.hits == counts.relevant) & (counts.hits == counts.predicted)).astype(float)
 
 
+@documented_like(of_sets)
 def of_ratios(
     ratio: Callable[[Counts], tuple[Array, Array]],
     Y: Any,
@@ -96,16 +94,11 @@ def of_ratios(
 
     Parameters
     ----------
-    Y : array or sparse matrix (n, K)
-        Relevance: 0 irrelevant, larger relevant, NaN unknown (left out).
-    predicted : 0/1 array or sparse matrix (n, K)
     average : {"example", "micro", "macro", None}
         Mean over instances; one ratio of the counts of all labels; mean over labels; or the
         array (K,) of the values of the labels.
     zero_division : {0, 1, nan}
         Value of 0/0, without a warning; nan leaves the instance or label out of the mean.
-    sample_weight : array (n,) or None
-        Weights of the instances.
     per_instance : bool
         Return the n values instead of their mean (``average="example"`` only).
 
@@ -203,6 +196,7 @@ def jaccard(counts: Counts) -> tuple[Array, Array]:
     return counts.hits, counts.relevant + counts.predicted - counts.hits
 
 
+@documented_like(of_sets)
 def contingency_tables(Y: Any, predicted: Any, *, sample_weight: Any = None) -> Array:
     r"""The 2 × 2 table of each label.
 
@@ -214,12 +208,7 @@ def contingency_tables(Y: Any, predicted: Any, *, sample_weight: Any = None) -> 
     Rows are "is relevant", "is not"; columns "is predicted", "is not" (scikit-learn's
     `multilabel_confusion_matrix` has both the other way round).
 
-    Parameters
-    ----------
-    Y : array or sparse matrix (n, K)
-        Relevance; unknown labels (NaN) are in no cell.
-    predicted : 0/1 array or sparse matrix (n, K)
-    sample_weight : array (n,) or None
+    Unknown labels are in no cell.
 
     Returns
     -------
@@ -239,17 +228,12 @@ def contingency_tables(Y: Any, predicted: Any, *, sample_weight: Any = None) -> 
     return np.stack([counts.hits, misses, alarms, rest], axis=1).reshape(-1, 2, 2)
 
 
+@documented_like(of_sets)
 def label_confusion(Y: Any, predicted: Any) -> sp.csr_array:
     """Count for labels u, v the instances in which u was missed and v wrongly given.
 
     An instance with several misses or false alarms counts for each of their pairs. Unknown labels
     (NaN) are neither.
-
-    Parameters
-    ----------
-    Y : array or sparse matrix (n, K)
-        Relevance.
-    predicted : 0/1 array or sparse matrix (n, K)
 
     Returns
     -------
