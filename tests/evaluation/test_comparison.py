@@ -21,7 +21,7 @@ from labelrank.evaluation.cell import cuts, indicator
 from labelrank.evaluation.compare import equal_candidates
 from labelrank.evaluation.tables import summarise
 from labelrank.evaluation.usage import PeakMemory
-from labelrank.metrics import exact_match
+from labelrank.metrics import criteria, exact_match
 from labelrank.report.comparison import as_csv, as_latex, as_markdown
 from labelrank.report.critical_difference import cliques, draw_critical_difference
 
@@ -180,6 +180,20 @@ def test_exact_match_and_hamming_score_serve_labels_too():
     values = {name: frame.filter(criterion=name)["value"].to_numpy() for name in wanted}
     np.testing.assert_array_equal(values["exact_match"], values["subset_accuracy"])
     np.testing.assert_allclose(values["hamming_score"], 1 - values["hamming_loss"])
+
+
+def test_added_criteria_and_other_spellings_are_compared_and_old_cells_measured_again(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(criteria, "_added", {})
+    compare(made(), {"LR": logistic()}, cv=2, criteria=["f1_micro"], out=tmp_path)
+    criteria.register("set_size", lambda Y, sets: sets.mean(), direction=-1, needs="sets")
+    wanted = ["f1_micro", "set_size", "average_precision"]
+    frame = compare(made(), {"LR": logistic()}, cv=2, criteria=wanted, out=tmp_path)
+    names = set(frame["criterion"]) - {"fit_seconds", "predict_seconds", "peak_mib"}
+    assert names == {"micro_f1", "set_size", "average_precision"}
+    assert frame["value"].is_not_null().all()
+    assert summarise(frame, "set_size").best.any()
 
 
 def test_the_threshold_stands_between_the_set_and_the_rest():
