@@ -38,6 +38,15 @@ def test_a_class_of_your_own_is_named_on_the_command_line(run, news, tmp_path, o
     assert run("learn", path, news, "-l", own_module).exit_code == 0
 
 
+def test_a_class_of_your_own_is_compared(run, news, tmp_path, own_module):
+    done = run(
+        "compare", news, "--learners", f"BR,{own_module}", "--cv", 2, "--criteria", "micro_f1",
+        "--set", f"{own_module}:gamma=0.5", "-o", tmp_path / "out", "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert own_module in done.stdout
+
+
 def test_a_model_of_an_unknown_class_says_what_it_needs(shell, news, tmp_path, own_module):
     path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     fitted = shell("fit", news, "-o", "m", "-l", own_module, **path)

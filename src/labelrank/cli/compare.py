@@ -14,7 +14,10 @@ Data = Annotated[
     list[str], typer.Argument(metavar="DATA", help="Names of data sets or paths of files.")
 ]
 Learners = Annotated[
-    str, typer.Option(metavar="A,B,C", help="Names of learners; see labelrank learners.")
+    str,
+    typer.Option(
+        metavar="A,B,C", help="Names of learners, see labelrank learners; or MODULE:CLASS."
+    ),
 ]
 Cv = Annotated[int | None, typer.Option(min=2, help="Stratified folds; 10 by default.")]
 Split = Annotated[
@@ -150,11 +153,12 @@ def _close(frame: Any) -> None:
 
 
 def _split(learners: str) -> list[str]:
-    """The names as the catalog writes them."""
+    """The names as the catalog writes them, and classes of your own as `MODULE:CLASS`."""
     from labelrank import catalog
     from labelrank.errors import InputError
 
-    names = [catalog.describe(name.strip()).name for name in learners.split(",") if name.strip()]
+    given = [name.strip() for name in learners.split(",") if name.strip()]
+    names = [name if ":" in name else catalog.describe(name).name for name in given]
     if not names or len(frozenset(names)) < len(names):
         raise InputError(f"got --learners {learners}; name one or more, each once, as in BR+,NB")
     return names
@@ -177,21 +181,9 @@ def _made(name: str, names: list[str], pairs: list[str], threshold: str | None, 
 
 
 def _grid(name: str, names: list[str], pairs: list[str]) -> dict[str, list[Any]]:
-    from labelrank import catalog
-    from labelrank.cli.models import typed
-    from labelrank.errors import InputError
+    from labelrank.cli import models
 
-    found = {}
-    for pair in _own(name, names, pairs, "--grid"):
-        key, _, values = pair.partition("=")
-        found[key.strip()] = [typed(value.strip()) for value in values.split(",")]
-    found = found or {key: list(values) for key, values in catalog.describe(name).grid.items()}
-    if not found:
-        raise InputError(
-            f"{name} has no grid of its own; give one by --grid '{name}:NAME=V1,V2', "
-            "or leave out --tune"
-        )
-    return found
+    return models.grid(name, _own(name, names, pairs, "--grid"), f"--grid '{name}:NAME=V1,V2'")
 
 
 def _own(name: str, names: list[str], pairs: list[str], option: str) -> list[str]:
@@ -200,10 +192,11 @@ def _own(name: str, names: list[str], pairs: list[str], option: str) -> list[str
 
     found = []
     for pair in pairs:
-        learner, colon, rest = pair.partition(":")
+        before, equals, value = pair.partition("=")
+        learner, colon, parameter = before.rpartition(":")
         known = {one.casefold(): one for one in names}.get(learner.strip().casefold())
-        if not colon or "=" not in rest or known is None:
+        if not colon or not equals or known is None:
             raise InputError(f"got {option} {pair}; write LEARNER:NAME=VALUE for one of {names}")
         if known == name:
-            found.append(rest)
+            found.append(f"{parameter}={value}")
     return found

@@ -22,7 +22,7 @@ def settings(pairs: list[str]) -> dict[str, Any]:
     return {name: typed(value) for name, value in _pairs(pairs, "--set NAME=VALUE")}
 
 
-def grid(learner: str, pairs: list[str]) -> dict[str, list[Any]]:
+def grid(learner: str, pairs: list[str], form: str = "--grid NAME=V1,V2") -> dict[str, list[Any]]:
     """`NAME=V1,V2` options as values to try; without one, the learner's own grid.
 
     >>> grid("kNN", ["n_neighbors=1,5", "weights=uniform"])
@@ -32,12 +32,12 @@ def grid(learner: str, pairs: list[str]) -> dict[str, list[Any]]:
 
     given = {
         name: [typed(value.strip()) for value in values.split(",")]
-        for name, values in _pairs(pairs, "--grid NAME=V1,V2")
+        for name, values in _pairs(pairs, form)
     }
     if not given and ":" not in learner:
         given = {key: list(values) for key, values in catalog.describe(learner).grid.items()}
     if not given:
-        raise InputError(f"{learner} has no grid of its own; give one by --grid NAME=V1,V2")
+        raise InputError(f"{learner} has no grid of its own; give one by {form}")
     return given
 
 
