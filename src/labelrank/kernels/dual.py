@@ -209,9 +209,8 @@ def is_loser(words, start, stop, n_words, v):
 
 
 @kernel
-def add_wins(row, u, store, fixed):
+def add_wins(row, u, entries, index, n_entries, fixed):
     """row[v] += the evidence for u over v."""
-    entries, index, n_entries = store.entries, store.index, store.used[N_ENTRIES]
     for block in range(index.n_blocks):
         for e in range(index.first[u, block], index.first[u + 1, block]):
             value = fixed[np.uint32(entries.document[e])]
@@ -223,9 +222,8 @@ def add_wins(row, u, store, fixed):
 
 
 @kernel
-def subtract_losses(row, u, store, fixed):
+def subtract_losses(row, u, entries, index, n_entries, fixed):
     """row[v] -= the evidence for v over u."""
-    entries, index, n_entries = store.entries, store.index, store.used[N_ENTRIES]
     n_words, recent = row.shape[0] // BITS, index.n_blocks * BLOCK
     for block in range(index.n_blocks):
         span = slice(block * BLOCK, (block + 1) * BLOCK)
@@ -243,16 +241,18 @@ def subtract_losses(row, u, store, fixed):
 def duels_of(u, store, fixed, row):
     """All duels of label u: row[v] > 0 where it beats v, by that margin (times factor / 2)."""
     row[:] = 0
-    add_wins(row, u, store, fixed)
-    subtract_losses(row, u, store, fixed)
+    entries, index, n_entries = store.entries, store.index, store.used[N_ENTRIES]
+    add_wins(row, u, entries, index, n_entries, fixed)
+    subtract_losses(row, u, entries, index, n_entries, fixed)
 
 
 @kernel
 def all_wins(store, fixed, wins):
     """wins[u, v]: the evidence for u over v, whose margin is wins[u, v] - wins[v, u]."""
+    entries, index, n_entries = store.entries, store.index, store.used[N_ENTRIES]
     wins[:] = 0
     for u in range(wins.shape[0]):
-        add_wins(wins[u], u, store, fixed)
+        add_wins(wins[u], u, entries, index, n_entries, fixed)
 
 
 @kernel
@@ -303,6 +303,7 @@ def count_votes_among(wins, unit, votes, margins):
 @kernel
 def vote_among(X, first, last, store, similarity, scratch, labels, votes, margins):
     """As `vote`, in the duels among labels[r] alone; only the entries of these are read."""
+    entries, index, n_entries = store.entries, store.index, store.used[N_ENTRIES]
     row, size = scratch.row, labels.shape[1]
     wins = np.empty((size, size), np.int64)
     for r in range(first, last):
@@ -311,7 +312,7 @@ def vote_among(X, first, last, store, similarity, scratch, labels, votes, margin
             return False
         for a in range(size):
             row[:] = 0
-            add_wins(row, labels[r, a], store, scratch.fixed)
+            add_wins(row, labels[r, a], entries, index, n_entries, scratch.fixed)
             for b in range(size):
                 wins[a, b] = row[labels[r, b]]
         count_votes_among(wins, 2.0 / factor, votes[r], margins[r])

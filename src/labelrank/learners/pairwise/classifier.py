@@ -1,5 +1,6 @@
 """Round robin: one binary classifier of any kind for each pair of labels, for few labels."""
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,12 +24,7 @@ def _couples(learner: "PairwiseClassifier") -> bool:
     return learner.voting == "coupling" and hasattr(_base(learner.estimator), "predict_proba")
 
 
-@stored(
-    "PairwiseClassifier",
-    1,
-    pairs_=anything(),
-    estimators_=anything(),
-)
+@stored("PairwiseClassifier", 1, estimators_=anything())
 @dataclass(kw_only=True, eq=False, repr=False)
 class PairwiseClassifier(LabelRanker):
     """One binary classifier for each pair of labels: round robin with any scikit-learn classifier.
@@ -85,11 +81,25 @@ class PairwiseClassifier(LabelRanker):
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         levels = self._levels(Y)
-        width = levels.shape[1]
-        self.pairs_ = [(u, v) for u in range(width) for v in range(u + 1, width)]
         sides = (np.sign(levels[:, u] - levels[:, v]) for u, v in self.pairs_)
         base, fit = _base(self.estimator), delayed(_fit_pair)
         self.estimators_ = list(Parallel(n_jobs=self.n_jobs)(fit(base, X, y) for y in sides))
+
+    @property
+    def pairs_(self) -> list[tuple[int, int]]:
+        """The pairs u < v of labels, Θ being the last."""
+        return list(itertools.combinations(range(self.n_labels_ + int(self.calibrated)), 2))
+
+    def after_loading(self) -> None:
+        """Refuse pairs without a fitted classifier of theirs."""
+        fits = isinstance(self.estimators_, list) and len(self.estimators_) == len(self.pairs_)
+        for one in self.estimators_ if fits else ():
+            if not isinstance(one, float):
+                check_is_fitted(one)
+                fits &= getattr(one, "n_features_in_", self.n_features_in_) == self.n_features_in_
+                fits &= np.array_equal(getattr(one, "classes_", ()), (0, 1))
+        if not fits:
+            raise ValueError("the classifiers are not one for each pair of labels")
 
     def _levels(self, Y: sp.csr_array) -> Array:
         """Grades whose differences are the preferences: NaN states none, Θ is between 0 and 1."""

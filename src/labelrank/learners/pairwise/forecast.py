@@ -99,11 +99,19 @@ def forecast(
     )
 
 
-def choose(representation: str, costs: Forecast, *, available: int | None = None) -> str:
+def choose(
+    representation: str,
+    costs: Forecast,
+    *,
+    in_pieces: bool = False,
+    available: int | None = None,
+) -> str:
     """The representation asked for, or for "auto" the faster that fits; an InputError if none does.
 
-    "auto" takes more than about a gigabyte only if it must. `available` are the bytes that may be
-    used; None asks the system.
+    "auto" takes more than about a gigabyte only if it must. What is learned `in_pieces` may grow
+    without end, so the first piece does not decide: weights are taken if they are that small, for
+    their time per instance does not grow. `available` are the bytes that may be used; None asks
+    the system.
     """
     if representation not in ("auto", "primal", "dual"):
         raise InputError(f"got representation={representation!r}; use 'auto', 'primal' or 'dual'")
@@ -117,6 +125,8 @@ def choose(representation: str, costs: Forecast, *, available: int | None = None
             "representation"
         )
     modest = [cost for cost in possible if cost.n_bytes <= _MODEST_BYTES]
+    if in_pieces:
+        return (modest or possible)[0].representation
     return min(modest or possible, key=lambda cost: cost.seconds).representation
 
 

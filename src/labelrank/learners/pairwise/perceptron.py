@@ -37,8 +37,8 @@ MOST_EPOCHS = 10_000
     1,
     scorer_=nested("PrimalPairScorer", "DualPairScorer", "ShortlistScorer"),
     n_trained=value(int, least=0, attribute="_n_trained"),
-    n_epochs_=value(int, least=0, optional=True),
-    n_mistakes_=value(int, least=0),
+    n_epochs_=value(int, least=0, optional=True, volatile=True),
+    n_mistakes_=value(int, least=0, volatile=True),
 )
 @dataclass(kw_only=True, eq=False, repr=False)
 class PairwisePerceptron(Explained, IncrementalRanker):
@@ -178,11 +178,11 @@ class PairwisePerceptron(Explained, IncrementalRanker):
 
     # What scores: weights, mistakes, or mistakes on a shortlist
 
-    def _start(self, X: Any, Y: sp.csr_array) -> None:
-        self.scorer_ = self._new_scorer(X, Y)
+    def _start(self, X: Any, Y: sp.csr_array, *, in_pieces: bool) -> None:
+        self.scorer_ = self._new_scorer(X, Y, in_pieces)
         self._n_trained = self.n_mistakes_ = 0
 
-    def _new_scorer(self, X: Any, Y: sp.csr_array) -> PairScorer:
+    def _new_scorer(self, X: Any, Y: sp.csr_array, in_pieces: bool) -> PairScorer:
         drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
         what: dict[str, Any] = {
             "n_features": X.shape[1], "n_labels": self.n_labels_, "rule": self._rule(drawn),
@@ -194,8 +194,11 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         if self.shortlist is not None:
             ranker, size = self.shortlist
             return ShortlistScorer(**what, **how, ranker=make_ranker(ranker, drawn), size=size)
-        by_name = self.representation
-        if by_name == "primal" or choose(by_name, self.forecast(X, Y)) == "primal":
+        representation = self.representation
+        if representation != "primal":
+            costs = self.forecast(X, Y)
+            representation = choose(representation, costs, in_pieces=in_pieces)
+        if representation == "primal":
             return PrimalPairScorer(**what)
         return DualPairScorer(**what, **how)
 
@@ -216,7 +219,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         rows, order = as_rows(X), np.arange(X.shape[0])
-        self._start(X, Y)
+        self._start(X, Y, in_pieces=False)
         learn = self.scorer_.course(rows, Y, self.n_jobs, until_no_error=self.until_no_error)
         random = check_random_state(self.random_state)
         epochs = range(MOST_EPOCHS if self.until_no_error else self.epochs)
@@ -230,7 +233,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
         if not hasattr(self, "scorer_"):
-            self._start(X, Y)
+            self._start(X, Y, in_pieces=True)
         self._pass(self.scorer_.course(as_rows(X), Y, self.n_jobs), np.arange(X.shape[0]))
 
     def _pass(self, learn: Course, order: Int64) -> None:
