@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from labelrank import EmbeddingCodingPLM, EmbeddingPCAPLM, decoding
+from labelrank import EmbeddingCodingPLM, EmbeddingPCAPLM, decoding, preferences
 from labelrank.kernels.random import uniform
 from labelrank.learners.plm import sampling as drawing
 from labelrank.learners.plm.sampling import arcs_in_turn, positive_nodes
@@ -170,6 +170,16 @@ def test_arcs_join_relevant_to_known_irrelevant_labels(same):
     assert (Y[k, q] == 0).all()
     assert (i == k).all() == same
     assert len(np.unique(i * 9 + j)) == (Y > 0).sum()
+
+
+@pytest.mark.parametrize("make", [EmbeddingPCAPLM, EmbeddingCodingPLM])
+def test_arcs_of_one_instance_are_the_preferences_that_the_learner_declares(make):
+    _, Y = problem(unknown=0.2)
+    listed = preferences.arcs(Y, make.preferences)
+    drawn = random_arcs(rows_of(Y), 20_000, 5, 0, True)
+    i, j, _, q = drawn[drawn[:, 0] >= 0].T
+    assert set(zip(i, j, q)) == set(zip(listed.instance, listed.better, listed.worse))
+    assert (listed.weight == 1).all()
 
 
 def test_arcs_in_turn_visit_each_relevant_label_once_and_look_back_only():

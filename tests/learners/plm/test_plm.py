@@ -1,10 +1,12 @@
 """The preference learning machine against the same mathematics written for reading."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from labelrank import PreferenceLearningMachine
+from labelrank import PreferenceLearningMachine, preferences
 
 GRAPHS = ["all", "per_label", "per_pair"]
 
@@ -18,24 +20,22 @@ def integers(n=30, d=6, K=5, seed=0):
     return X, Y
 
 
-def graphs_of(y, graph):
-    relevant, irrelevant = np.flatnonzero(y > 0), np.flatnonzero(y == 0)
-    arcs = {a: [(a, b) for b in irrelevant] for a in relevant}
-    if graph == "all":
-        return [[arc for some in arcs.values() for arc in some]]
-    if graph == "per_label":
-        return list(arcs.values())
-    return [[arc] for some in arcs.values() for arc in some]
+def graphs_of(Y, graph):
+    """The preference graphs of each instance: its arcs, as the learner declares them, grouped."""
+    listed = preferences.arcs(Y, PreferenceLearningMachine.preferences)
+    assert (listed.weight == 1).all()
+    for i in range(len(Y)):
+        arcs = [(a, b) for row, a, b, _ in zip(*listed) if row == i]
+        key = {"all": lambda arc: 0, "per_label": lambda arc: arc[0], "per_pair": None}[graph]
+        yield [list(group) for _, group in itertools.groupby(arcs, key)]
 
 
 def oracle(X, Y, graph, epochs):
     """Last weights, and their mean after each graph."""
     W, past = np.zeros((Y.shape[1], X.shape[1])), []
     for _ in range(epochs):
-        for x, y in zip(X, Y):
-            for arcs in graphs_of(y, graph):
-                if not arcs:
-                    continue
+        for x, graphs in zip(X, graphs_of(Y, graph)):
+            for arcs in graphs:
                 s = W @ x
                 a, b = min(arcs, key=lambda arc: (s[arc[0]] - s[arc[1]], arc))
                 if s[a] - s[b] <= 0:
