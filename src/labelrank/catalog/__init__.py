@@ -6,7 +6,6 @@ this package that holds `ENTRIES`, data alone. Other packages add learners by th
 """
 
 import importlib
-from collections.abc import Iterable
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint
@@ -18,7 +17,7 @@ from labelrank import extensions
 from labelrank.catalog.entry import Entry
 from labelrank.errors import InputError, MissingError
 
-__all__ = ["Entry", "describe", "entries", "make", "names", "shared"]
+__all__ = ["Entry", "describe", "entries", "make", "names", "prepared"]
 
 FAMILIES = ("perceptrons", "chains", "margins", "text", "plm")
 GROUP = "labelrank.learners"
@@ -73,9 +72,8 @@ def describe(name: str) -> Entry:
 def make(name: str, *, seed: int | None = None, n_jobs: int | None = None, **overrides: Any) -> Any:
     """The learner of that name, ready to fit; `overrides` change its settings.
 
-    `seed` is the `random_state` of the learner and of all learners in it; `n_jobs` that of the
-    outermost learner that has one. Parameters of a part are reached as in scikit-learn:
-    `make(..., estimator__C=10)`.
+    Parameters of a part are reached as in scikit-learn: `make(..., estimator__C=10)`. For `seed`
+    and `n_jobs` see `prepared`.
 
     >>> make("BR+", epochs=3).epochs
     3
@@ -83,23 +81,31 @@ def make(name: str, *, seed: int | None = None, n_jobs: int | None = None, **ove
     entry = describe(name)
     parts = {key: _part(what) for key, what in entry.parts.items()}
     learner = _class(entry.learner)(**parts)
-    chosen = {**shared(learner, seed, n_jobs), **entry.settings, **overrides}
     try:
-        return learner.set_params(**chosen)
+        learner.set_params(**{**entry.settings, **overrides})
     except ValueError as error:
         raise _unknown_parameter(entry, learner.get_params(), overrides) from error
+    return prepared(learner, seed, n_jobs)
 
 
-def shared(learner: Any, seed: int | None, n_jobs: int | None) -> dict[str, Any]:
-    """The parameters by which a seed reaches all learners inside, and `n_jobs` the outermost."""
-    known = learner.get_params(deep=True)
-    settings: dict[str, Any] = {}
+def prepared(learner: Any, seed: int | None, n_jobs: int | None) -> Any:
+    """The learner with seeds for all random states in it, and threads for the outermost of it.
+
+    What has been set stays: only parameters that are None are changed.
+    """
     if seed is not None:
-        settings.update(dict.fromkeys(_called("random_state", known), seed))
-    if n_jobs is not None:
-        outermost = sorted(_called("n_jobs", known), key=lambda key: key.count("__"))[:1]
-        settings.update(dict.fromkeys(outermost, n_jobs))
-    return settings
+        from labelrank.learners.base import seeded
+
+        learner = seeded(learner, seed)
+    known = learner.get_params(deep=True)
+    jobs = sorted((key for key in known if key.split("__")[-1] == "n_jobs"), key=_depth)
+    if n_jobs is not None and jobs and known[jobs[0]] is None:
+        learner.set_params(**{jobs[0]: n_jobs})
+    return learner
+
+
+def _depth(parameter: str) -> int:
+    return parameter.count("__")
 
 
 def _own() -> list[Entry]:
@@ -135,10 +141,6 @@ def _class(name: str) -> Any:
     """A class of labelrank by its name, or of "module:Class"."""
     module, _, attribute = name.rpartition(":")
     return attrgetter(attribute)(importlib.import_module(module) if module else labelrank)
-
-
-def _called(parameter: str, known: Iterable[str]) -> list[str]:
-    return [key for key in known if key.split("__")[-1] == parameter]
 
 
 def _unknown_parameter(entry: Entry, known: Any, overrides: dict[str, Any]) -> InputError:

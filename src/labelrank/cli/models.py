@@ -72,8 +72,7 @@ def make_learner(
     if ":" not in name:
         learner = catalog.make(name, seed=seed, n_jobs=jobs, **chosen)
     else:
-        learner = own_class(name)()
-        learner.set_params(**{**catalog.shared(learner, seed, jobs), **chosen})
+        learner = catalog.prepared(own_class(name)().set_params(**chosen), seed, jobs)
     return learner if threshold is None else _cut(learner, typed(threshold), seed)
 
 
