@@ -245,8 +245,15 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
 class IncrementalRanker(LabelRanker):
     """A learner that also learns in pieces: any number of pieces equal one pass over the whole."""
 
+    def _set_up(self, X: Any, Y: sp.csr_array) -> None:
+        """Make what the first instances, of `fit` or of a stream, are added to."""
+
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
         raise NotImplementedError
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        self._set_up(X, Y)
+        self._learn_more(X, Y)
 
     def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
         """Learn from more instances, in the given order.
@@ -272,6 +279,8 @@ class IncrementalRanker(LabelRanker):
             total = self.cardinality_ * self.n_seen_ + cardinality(Y) * X.shape[0]
             self.n_seen_ += X.shape[0]
             self.cardinality_ = total / max(self.n_seen_, 1)
+            if first:
+                self._set_up(X, Y)
             self._learn_more(X, Y)
         return self
 

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -55,27 +55,35 @@ def _recompressing(compress: Callable[[bytes], bytes], text: bytes) -> Primed:
     return lambda document: len(compress(text + document)) - whole
 
 
-def _primed(compressor: str, text: bytes, level: int) -> Primed:
-    if compressor == "zlib":
-        return _primed_zlib(text, level)
-    if compressor == "zstd":
-        return _primed_zstd(text, level)
-    if compressor == "bz2":
-        return _recompressing(partial(bz2.compress, compresslevel=level), text)
+def _primed_bz2(text: bytes, level: int) -> Primed:
+    return _recompressing(partial(bz2.compress, compresslevel=level), text)
+
+
+def _primed_lzma(text: bytes, level: int) -> Primed:
     return _recompressing(partial(lzma.compress, preset=level), text)
 
 
-LEVELS = {"zlib": 9, "zstd": 3, "bz2": 9, "lzma": 1}
-RANGES = {"zlib": (-1, 9), "zstd": (-131_072, 22), "bz2": (1, 9), "lzma": (0, 9)}
-# What a compressor looks back on; more text of a label would only cost time.
-REACH = {"zlib": None, "zstd": None, "bz2": 900_000, "lzma": 1_000_000}
+class Compressor(NamedTuple):
+    """How to prime it, its usual level and the range of levels, and what it looks back on.
+
+    More text of a label than it looks back on would only cost time.
+    """
+
+    primed: Callable[[bytes, int], Primed]
+    level: int
+    levels: tuple[int, int]
+    reach: int | None = None
 
 
-@stored(
-    "CompressionClassifier",
-    1,
-    texts=anything(attribute="_texts"),
-)
+COMPRESSORS = {
+    "zstd": Compressor(_primed_zstd, 3, (-131_072, 22)),
+    "zlib": Compressor(_primed_zlib, 9, (-1, 9)),
+    "bz2": Compressor(_primed_bz2, 9, (1, 9), 900_000),
+    "lzma": Compressor(_primed_lzma, 1, (0, 9), 1_000_000),
+}
+
+
+@stored("CompressionClassifier", 1, texts=anything(attribute="_texts"))
 @dataclass(eq=False, repr=False)
 class CompressionClassifier(IncrementalRanker):
     """Rank labels by how well their documents help to compress a new one; takes texts.
@@ -108,7 +116,7 @@ class CompressionClassifier(IncrementalRanker):
            [1, 0]])
     """
 
-    compressor: str = choice("zstd", "zlib", "bz2", "lzma")
+    compressor: str = choice(*COMPRESSORS)
     _: KW_ONLY
     level: int | None = number(None, whole=True, or_none=True)
     max_bytes: int | None = number(None, least=1, whole=True, or_none=True)
@@ -118,14 +126,14 @@ class CompressionClassifier(IncrementalRanker):
     _calibrated = False
 
     def _check_combinations(self) -> None:
-        least, most = RANGES[self.compressor]
+        least, most = COMPRESSORS[self.compressor].levels
         if not least <= self._level() <= most:
             raise InputError(
                 f"got level={self.level} for {self.compressor}; give {least} to {most}, or None"
             )
 
     def _level(self) -> int:
-        return LEVELS[self.compressor] if self.level is None else self.level
+        return COMPRESSORS[self.compressor].level if self.level is None else self.level
 
     def _check_X(self, X: Any, *, reset: bool, Y: Any = "no_validation") -> Array:
         if Y is None:
@@ -135,19 +143,10 @@ class CompressionClassifier(IncrementalRanker):
             self.n_features_in_ = texts.shape[1]
         return texts
 
-    def _learn(self, X: Array, Y: sp.csr_array) -> None:
+    def _set_up(self, X: Array, Y: sp.csr_array) -> None:
         self._texts = [_NO_TEXT] * Y.shape[1]
-        self._add(X, Y)
 
     def _learn_more(self, X: Array, Y: sp.csr_array) -> None:
-        if not hasattr(self, "_texts"):
-            self._texts = [_NO_TEXT] * Y.shape[1]
-        self._add(X, Y)
-
-    def _widen(self, n_before: int) -> None:
-        self._texts = [*self._texts, *[_NO_TEXT] * (self.n_labels_ - n_before)]
-
-    def _add(self, X: Array, Y: sp.csr_array) -> None:
         """Put the documents behind the texts of their labels."""
         columns, texts = relevant_part(Y).tocsc(), []
         for k, before in enumerate(self._texts):
@@ -157,12 +156,15 @@ class CompressionClassifier(IncrementalRanker):
         self._texts = texts
         self._prime_all()
 
+    def _widen(self, n_before: int) -> None:
+        self._texts = [*self._texts, *[_NO_TEXT] * (self.n_labels_ - n_before)]
+
     def _latest(self, text: bytes) -> bytes:
-        most = REACH[self.compressor] if self.max_bytes is None else self.max_bytes
+        most = COMPRESSORS[self.compressor].reach if self.max_bytes is None else self.max_bytes
         return text if most is None else text[-most:]
 
     def _prime(self, text: bytes) -> Primed:
-        return _primed(self.compressor, text, self._level())
+        return COMPRESSORS[self.compressor].primed(text, self._level())
 
     def _prime_all(self) -> None:
         primes = [partial(self._prime, text.tobytes()) for text in self._texts]

@@ -86,17 +86,11 @@ class NaiveBayesRanker(IncrementalRanker):
     def _check_values(self, X: Any, Y: sp.csr_array) -> None:
         _check_counts(X)
 
-    def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        self._start(X, Y)
-        self._learn_more(X, Y)
-
-    def _start(self, X: Any, Y: sp.csr_array) -> None:
+    def _set_up(self, X: Any, Y: sp.csr_array) -> None:
         self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
         self._lengths = LabelSums.empty(Y.shape[1], 2)
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        if not hasattr(self, "_sums"):
-            self._start(X, Y)
         X = self._counts(X)
         self._sums = self._sums.add(X, Y)
         if self.event_model == "multinomial_length":

@@ -69,13 +69,11 @@ class Rocchio(IncrementalRanker):
                 "one row per label, one column per feature"
             )
 
-    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+    def _set_up(self, X: Any, Y: sp.csr_array) -> None:
         self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
-        self._learn_more(X, Y)
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        sums = getattr(self, "_sums", None) or LabelSums.empty(Y.shape[1], X.shape[1])
-        self._sums = sums.add(self._documents(X), Y)
+        self._sums = self._sums.add(self._documents(X), Y)
         self.prototypes_ = self._made()
 
     def _widen(self, n_before: int) -> None:

@@ -65,15 +65,13 @@ class InvertedIndexKNN(IncrementalRanker):
 
     _calibrated = False
 
-    def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        self._X, self._Y = sp.csr_array(X, dtype=np.float64), Y
-        self.after_loading()
+    def _set_up(self, X: Any, Y: sp.csr_array) -> None:
+        self._X, self._Y = (sp.csr_array((0, part.shape[1])) for part in (X, Y))
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        if hasattr(self, "_X"):
-            X = sp.csr_array(sp.vstack([self._X, sp.csr_array(X)]))
-            Y = sp.csr_array(sp.vstack([self._Y, Y]))
-        self._learn(X, Y)
+        self._X = sp.csr_array(sp.vstack([self._X, sp.csr_array(X)]))
+        self._Y = sp.csr_array(sp.vstack([self._Y, Y]))
+        self.after_loading()
 
     def _widen(self, n_before: int) -> None:
         """What was seen before says nothing about new labels."""

@@ -7,6 +7,7 @@ The norm is the Frobenius norm. (The paper prints the sum of the entries, and sa
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -70,8 +71,8 @@ class EmbeddingCodingPLM(EmbeddingRanker):
 
     _codes_learn = True
 
-    def _start(self, n_features: int, Y: sp.csr_array) -> None:
-        super()._start(n_features, Y)
+    def _set_up(self, X: Any, Y: sp.csr_array) -> None:
+        super()._set_up(X, Y)
         self._W_norm = self._M_norm = 1.0
 
     def _n_turns(self) -> int:
@@ -97,7 +98,7 @@ class EmbeddingCodingPLM(EmbeddingRanker):
             super()._widen(n_before)
         self._M = self._M.widened(self._random_codes(n_before))
         self._fixed_codes = _of_norm_one(self._M.mean())
-        self._window_X = self._window_Y = None
+        self._forget_window(self.n_features_in_)
 
     def _learn_turn(self, X: Rows, arcs: Arcs, turn: int) -> int:
         if turn % 2 == 0:

@@ -58,8 +58,8 @@ _SCORES_PER_THREAD = 1 << 16
     seed=value(int, least=0, attribute="_seed"),
     clock=value(int, least=0, attribute="_clock"),
     n_violated_=value(int, least=0),
-    window_X=sparse("window", "d", optional=True, attribute="_window_X"),
-    window_Y=sparse("window", "K", optional=True, attribute="_window_Y", finite=False),
+    window_X=sparse("window", "d", attribute="_window_X"),
+    window_Y=sparse("window", "K", attribute="_window_Y", finite=False),
 )
 @dataclass(eq=False, repr=False)
 class EmbeddingRanker(IncrementalRanker):
@@ -103,18 +103,17 @@ class EmbeddingRanker(IncrementalRanker):
         """What the products of the two means are multiplied by."""
         return np.float32(1.0)
 
-    def _start(self, n_features: int, Y: sp.csr_array) -> None:
+    def _set_up(self, X: Any, Y: sp.csr_array) -> None:
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._M = Averaged.of(self._first_codes(Y))
         self._fixed_codes = self._M.values.copy()
-        self._W = Averaged.of(np.zeros((n_features, self._M.values.shape[1])))
-        self._window_X: sp.csr_array | None = None
-        self._window_Y: sp.csr_array | None = None
+        self._W = Averaged.of(np.zeros((X.shape[1], self._M.values.shape[1])))
+        self._forget_window(X.shape[1])
         self._clock = self.n_violated_ = 0
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         instances, labels = as_rows(X), as_rows(Y, np.float64)
-        self._start(X.shape[1], Y)
+        self._set_up(X, Y)
         nodes, size = positive_nodes(labels), int(self.preferences_per_epoch)
         labelled = np.unique(nodes.rows)
         same = self.arcs == "instance"
@@ -125,22 +124,21 @@ class EmbeddingRanker(IncrementalRanker):
             else:
                 self._learn_arcs(instances, random_arcs(labels, nodes, size, *at, same))
 
+    def _forget_window(self, n_features: int) -> None:
+        """No instance is known to which a negative node may belong."""
+        self._window_X = sp.csr_array((0, n_features))
+        self._window_Y = sp.csr_array((0, self.n_labels_))
+
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        X = sp.csr_array(X)
-        known = 0
-        before = getattr(self, "_window_X", None)
-        if before is not None:
-            known = before.shape[0]
-            X, Y = sp.vstack([before, X]), sp.vstack([self._window_Y, Y])
-        instances, labels = as_rows(X), as_rows(Y, np.float64)
-        if not hasattr(self, "_W"):
-            self._start(X.shape[1], Y)
         if self.update == "adagrad":
-            self._learn_instances(instances, labels, np.arange(X.shape[0]))
+            self._learn_instances(as_rows(X), as_rows(Y, np.float64), np.arange(X.shape[0]))
             return
-        same = self.arcs == "instance"
-        arcs = arcs_in_turn(labels, known, WINDOW, self._seed, self._clock, same)
-        self._learn_arcs(instances, arcs)
+        known, same = self._window_X.shape[0], self.arcs == "instance"
+        X = sp.vstack([self._window_X, sp.csr_array(X)])
+        Y = sp.vstack([self._window_Y, Y])
+        at = self._seed, self._clock
+        arcs = arcs_in_turn(as_rows(Y, np.float64), known, WINDOW, *at, same)
+        self._learn_arcs(as_rows(X), arcs)
         if not same:
             self._window_X, self._window_Y = X[-WINDOW:], Y[-WINDOW:]
 
@@ -157,9 +155,8 @@ class EmbeddingRanker(IncrementalRanker):
                 self._end_turn(turn)
 
     def _learn_instances(self, X: Rows, Y: Rows, order: Int64) -> None:
-        steps = Steps(
-            int(self.negatives), float(self.learning_rate), _MARGIN, self._codes_learn
-        )  # fmt: skip
+        rate = float(self.learning_rate)
+        steps = Steps(int(self.negatives), rate, _MARGIN, self._codes_learn)
         self.n_violated_ += int(
             learn_instances(X, Y, order, self._seed, self._clock, steps, self._W, self._M)
         )
@@ -202,7 +199,5 @@ class EmbeddingRanker(IncrementalRanker):
             raise ValueError("the embedding does not fit features and codes")
         if self._M.values.shape != (self.n_labels_, s):
             raise ValueError("the codes do not fit the labels")
-        if (self._window_X is None) != (self._window_Y is None):
-            raise ValueError("the last instances lack their labels")
         if self._seed >= 2**31 or self._clock >= 2**62:
             raise ValueError("seed or clock is out of range")

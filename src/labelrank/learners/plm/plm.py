@@ -103,7 +103,7 @@ class PreferenceLearningMachine(IncrementalRanker):
     _calibrated = False
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        self._start(X.shape[1])
+        self._set_up(X, Y)
         random = check_random_state(self.random_state)
         order = np.arange(X.shape[0])
         epochs = track(range(self.epochs), type(self).__name__, self.verbose)
@@ -111,12 +111,10 @@ class PreferenceLearningMachine(IncrementalRanker):
         self._learn_in(orders, X, Y)
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        if not hasattr(self, "_W"):
-            self._start(X.shape[1])
         self._learn_in([np.arange(X.shape[0])], X, Y)
 
-    def _start(self, n_features: int) -> None:
-        rows = n_features if self.kernel is None else 0
+    def _set_up(self, X: Any, Y: sp.csr_array) -> None:
+        rows = X.shape[1] if self.kernel is None else 0
         self._W: Array = np.zeros((rows, self.n_labels_), self._dtype())
         self._U: Float64 = np.zeros((rows, self.n_labels_))
         self._support: Any = None
