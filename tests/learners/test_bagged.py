@@ -12,6 +12,7 @@ from labelrank import (
     EmbeddingPCAPLM,
     MulticlassMultilabelPerceptron,
     MultilayerPerceptron,
+    NaiveBayesRanker,
     persistence,
 )
 from labelrank.errors import InputError, MissingError
@@ -62,6 +63,26 @@ def test_bagging_raises_average_precision_of_a_weak_ranker():
     alone = [clone(weak).set_params(random_state=s).fit(X[:200], Y[:200]) for s in range(5)]
     bagged = BaggedRanker(weak, n_estimators=20, random_state=0).fit(X[:200], Y[:200])
     assert bagged.score(X[200:], Y[200:]) > np.mean([one.score(X[200:], Y[200:]) for one in alone])
+
+
+def test_a_piece_that_one_model_would_refuse_teaches_none():
+    X, Y = problem()
+    X = np.abs(X)
+    bagged = BaggedRanker(NaiveBayesRanker(), n_estimators=4, random_state=0)
+    bagged.partial_fit(X[:60], Y[:60])
+    before = persistence.digest(bagged)
+    X[100] = -1.0
+    with pytest.raises(InputError, match="Negative values"):
+        bagged.partial_fit(X[60:], Y[60:])
+    assert persistence.digest(bagged) == before
+
+
+def test_new_labels_reach_models_that_skip_the_piece_that_brings_them():
+    X, Y = problem(K=3)
+    bagged = BaggedRanker(BinaryRelevancePerceptron(), n_estimators=8, random_state=0)
+    bagged.partial_fit(X[:20], Y[:20, :2], classes=[0, 1])
+    bagged.partial_fit(X[20:21], Y[20:21], classes=[0, 1, 2])
+    assert bagged.decision_function(X).shape == (len(X), 3)
 
 
 def test_sample_sizes_are_numbers_or_shares():

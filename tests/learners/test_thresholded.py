@@ -5,7 +5,12 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import accuracy_score, f1_score, hamming_loss, jaccard_score
 
-from labelrank import BinaryRelevancePerceptron, MulticlassMultilabelPerceptron, ThresholdedRanker
+from labelrank import (
+    BinaryRelevancePerceptron,
+    CompressionClassifier,
+    MulticlassMultilabelPerceptron,
+    ThresholdedRanker,
+)
 from labelrank.errors import InputError
 from labelrank.learners.thresholded import METRICS, best_threshold
 
@@ -89,3 +94,27 @@ def test_a_label_that_cannot_be_told_apart_is_not_given_to_everything():
     assert best_threshold(truth, scores, "f1_micro", per_label=True) < 0.0
     assert best_threshold(truth, scores, "f1_micro", per_label=True, floor=0.1) == 1.0
     assert best_threshold(truth, -truth.toarray(), "f1_micro", per_label=True, floor=0.1) == 0.0
+
+
+def test_scores_and_sets_are_answered_at_once():
+    X, Y = problem()
+    for per_label in (False, True):
+        learner = ThresholdedRanker(
+            MulticlassMultilabelPerceptron(random_state=0), per_label=per_label, random_state=0
+        ).fit(X, Y)
+        answer = learner.answer(X)
+        np.testing.assert_array_equal(answer.scores, learner.decision_function(X))
+        np.testing.assert_array_equal(answer.members, learner.predict(X) > 0)
+
+
+def test_learning_more_leaves_the_cut_where_it_was():
+    X, Y = problem()
+    learner = ThresholdedRanker(BinaryRelevancePerceptron(), random_state=0).fit(X, Y)
+    cut = learner.threshold_
+    assert learner.partial_fit(X, 1 - Y).threshold_ == cut
+
+
+def test_texts_are_cut_too():
+    texts, Y = ["rye and oats", "oats", "stars and moons", "moons"] * 3, [[1, 0]] * 2 + [[0, 1]] * 2
+    learner = ThresholdedRanker(CompressionClassifier(), random_state=0).fit(texts, Y * 3)
+    assert learner.predict(["moons and stars"]).shape == (1, 2)

@@ -156,7 +156,8 @@ class GradedClassifier(LabelRanker):
     def _fit_problems(self, X: Any, targets: sp.csr_array) -> None:
         from labelrank.learners.chains.greedy import IndependentClassifiers
 
-        base = IndependentClassifiers() if self.estimator is None else self.estimator
+        usual = IndependentClassifiers(random_state=0)
+        base = usual if self.estimator is None else self.estimator
         if isinstance(base, LabelRanker):
             self._learner = clone(base).fit(X, targets)
             return
