@@ -10,18 +10,15 @@ Given     X        rows: int64 pointers, int32 columns, float32 values
                    holds the pairs of label a of g over label b of h in lane 4a + b
           mentions for each group the positions of `order` that mention (as relevant or unknown)
                    one of its labels, ascending, and the levels of its labels there: 0 irrelevant,
-                   larger is better, NaN takes no part
-          shrink   1 / T of each pair
+                   larger is better, NaN takes no part;  shrink: 1 / T of each pair
 Changes   W        float32 (tiles, d, 16), flat: one cache line for a feature of a tile, whichever
                    of its eight labels is relevant; U likewise, or empty
           seen     int64 (tiles, 16), flat: examples shown to each pair, if averaged
-          votes, sums  float32 (groups, n, 4), flat, for rows begin ... begin + n - 1
+          votes    float32 (groups, n, 4), flat, for rows begin ... begin + n - 1; sums likewise
 Returns   learning: pairs shown, and those that moved
 Cost      one vector operation a non-zero for a tile of which a label is relevant, two if wrong;
-          tiles without a relevant label are not visited. Votes: one a non-zero for every tile;
-          four tiles share one pass over X, and a tile stays in cache while all rows go by
-Order     instances as given; tiles share nothing, rows of a prediction neither: any split over
-          threads gives the same bits
+          tiles without a relevant label are not visited. Votes: one a non-zero for every tile
+Order     instances as given; tiles and predicted rows share nothing: any split gives the same bits
 See       Loza Mencía & Fürnkranz 2008, Fig. 3 (MLPP); Crammer et al. 2006 (PA-I)
 """
 
@@ -316,7 +313,7 @@ def _cast_votes(s, row, column, allowed, tile, n, i, votes, sums):
 
 @kernel
 def vote(xptr, xidx, xval, begin, end, tiles, weights, votes, sums):
-    """Votes by plain weights. `tiles` ends in three that allow nothing, so four always go."""
+    """Votes by plain weights: four tiles share a pass over X; three empty ones end `tiles`."""
     # Bound once: reading an array out of a tuple counts its references, which threads share.
     row, column, allowed = tiles.row, tiles.column, tiles.allowed
     W, size = weights.W, np.int64(weights.n_features) * WIDTH
@@ -344,8 +341,7 @@ def vote(xptr, xidx, xval, begin, end, tiles, weights, votes, sums):
 def vote_averaged(xptr, xidx, xval, begin, end, tiles, weights, shrink, votes, sums):
     """Votes by averaged weights."""
     row, column, allowed = tiles.row, tiles.column, tiles.allowed
-    W, U, n_features = weights.W, weights.U, weights.n_features
-    n = end - begin
+    W, U, n_features, n = weights.W, weights.U, weights.n_features, end - begin
     for tile in range(W.shape[0] // (n_features * WIDTH)):
         for i in range(n):
             start, stop = xptr[begin + i], xptr[begin + i + 1]
@@ -386,8 +382,7 @@ def all_margins(xptr, xidx, xval, tiles, n_tiles, weights, shrink, out):
 @kernel
 def label_margins(xptr, xidx, xval, instances, labels, n_groups, tiles, weights, shrink, out):
     """out[j, v]: label `labels[j]` over v in instance `instances[j]`."""
-    allowed = tiles.allowed
-    W, U, n_features = weights.W, weights.U, weights.n_features
+    W, U, n_features, allowed = weights.W, weights.U, weights.n_features, tiles.allowed
     lanes = np.empty(WIDTH, np.float32)
     for j in range(instances.shape[0]):
         start, stop = xptr[instances[j]], xptr[instances[j] + 1]

@@ -100,11 +100,7 @@ def forecast(
 
 
 def choose(
-    representation: str,
-    costs: Forecast,
-    *,
-    in_pieces: bool = False,
-    available: int | None = None,
+    representation: str, costs: Forecast, *, in_pieces: bool = False, available: int | None = None
 ) -> str:
     """The representation asked for, or for "auto" the faster that fits; an InputError if none does.
 

@@ -126,6 +126,11 @@ class GrowingStore:
         return Store(self.documents, self.inverted, self.entries, self.index, self.used)
 
     @property
+    def longest(self) -> float:
+        """The largest squared norm of a document."""
+        return float(self.documents.norms[: self.used[N_DOCUMENTS]].max(initial=0.0))
+
+    @property
     def n_bytes(self) -> int:
         arrays = (*self.mistakes(), *self.inverted[:3], *self.index[:3])
         return sum(part.nbytes for part in arrays)

@@ -46,17 +46,6 @@ class DualPairScorer(PairScorer):
 
     Its kernel is "linear", "poly", (gamma x·z + coef0)^degree, or "rbf", exp(-gamma |x - z|²);
     gamma None is 1 / n_features.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from labelrank.rows import as_rows
-    >>> X, Y = as_rows(np.eye(3)), sp.csr_array(np.eye(3))
-    >>> scorer = DualPairScorer(3, 3, calibrated=False, ordered=False)
-    >>> scorer.course(X, Y)(np.arange(3))
-    Lesson(trained=6, mistakes=3)
-    >>> scorer.votes(X)[0].argmax(axis=1)
-    array([0, 1, 2])
     """
 
     kernel: str = "linear"
@@ -129,13 +118,11 @@ class DualPairScorer(PairScorer):
         return Lesson(*(store.used[-2:] - before).tolist())
 
     def votes(self, X: Rows, n_jobs: int | None = None) -> tuple[Float64, Float64]:
-        """Won duels and summed margins, both n × K'."""
         out = np.empty((X.n_rows, self.width)), np.empty((X.n_rows, self.width))
         self._over_rows(X, dual.vote, n_jobs, *out)
         return out
 
     def margins(self, X: Rows) -> Float32:
-        """All margins, n × K' × K'."""
         rows = np.repeat(np.arange(X.n_rows), self.width)
         margins = self.duels_of(X, rows, np.tile(np.arange(self.width), X.n_rows))
         return margins.reshape(X.n_rows, self.width, self.width)
@@ -170,7 +157,6 @@ class DualPairScorer(PairScorer):
         return np.asarray(2.0 * counts @ self.mistakes.documents(self.n_features), np.float32)
 
     def widened(self, n_labels: int) -> Self:
-        """A copy with room for labels declared later, before Θ."""
         wide, names = replace(self, n_labels=n_labels), np.arange(self.width)
         if self.calibrated:
             names[-1] = n_labels
@@ -212,7 +198,7 @@ class DualPairScorer(PairScorer):
         """As in `PairScorer`, and all sums of kernel values stay finite, by Cauchy and Schwarz."""
         super().check_lesson(X, Y)
         longest = float(np.abs(X.data).max(initial=0.0)) ** 2 * np.diff(X.indptr).max(initial=0)
-        bound = np.float64(max(longest, self._store.documents.norms.max(initial=0.0)))
+        bound = np.float64(max(longest, self._store.longest))
         with np.errstate(over="ignore"):
             if self.kernel == "poly":
                 bound = (abs(self.gamma or 0.0) * bound + abs(self.coef0)) ** self.degree

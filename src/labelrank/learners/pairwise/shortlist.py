@@ -190,7 +190,6 @@ class ShortlistScorer(DualPairScorer):
         return out
 
     def widened(self, n_labels: int) -> Self:
-        """A copy with room for labels declared later, in the ranker too."""
         if not isinstance(self.ranker, IncrementalRanker):
             raise InputError(
                 f"got new labels, which the shortlist ranker {type(self.ranker).__name__} cannot "

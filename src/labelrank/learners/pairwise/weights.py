@@ -205,7 +205,6 @@ class PrimalPairScorer(PairScorer):
         return kernels.Update(_STEPS[self.rule.step], low, high, np.float32(self.rule.C))
 
     def votes(self, X: Rows, n_jobs: int | None = None) -> tuple[Float64, Float64]:
-        """Won duels and summed margins, both n × K'."""
         self.check_rows(X)
         votes, sums = np.zeros((X.n_rows, self.width)), np.zeros((X.n_rows, self.width))
         jobs = [partial(self._vote, X, *span, votes, sums) for span in _spans(X.n_rows, n_jobs)]
@@ -241,7 +240,6 @@ class PrimalPairScorer(PairScorer):
         return out[:, : self.n_labels]
 
     def margins(self, X: Rows) -> Float32:
-        """All margins, n × K' × K'."""
         self.check_rows(X)
         out = np.zeros((X.n_rows, self.width, self.width), np.float32)
         pairs, n_tiles = self.pairs, _n_tiles(self.n_labels)
@@ -252,7 +250,6 @@ class PrimalPairScorer(PairScorer):
         return out
 
     def duels_of(self, X: Rows, instances: Int64, labels: Int64) -> Float32:
-        """Row `labels[j]` of the margins of instance `instances[j]`."""
         self.check_rows(X)
         instances = within("instances", instances, X.n_rows)
         labels = within("labels", labels, self.width)
@@ -273,11 +270,9 @@ class PrimalPairScorer(PairScorer):
     def quick_losses(
         self, X: Rows, losses: Int32, evaluations: Int64, n_jobs: int | None = None
     ) -> None:
-        """Quick voting by rounds over many instances."""
         losses_by_rounds(self, X, losses, evaluations, n_jobs)
 
     def weights(self, u: int, v: int) -> Float32:
-        """The vector (d,) whose inner product with x is the margin of u over v."""
         within("labels", [u, v], self.width)
         if u == v:
             return np.zeros(self.n_features, np.float32)
@@ -290,7 +285,6 @@ class PrimalPairScorer(PairScorer):
         return vector if u < v else -vector
 
     def widened(self, n_labels: int) -> Self:
-        """A copy with room for labels declared later, before Θ."""
         wide = replace(self, n_labels=n_labels)
         wide.pairs.take_over(self.pairs)
         wide.thresholds.take_over(self.thresholds)
@@ -322,7 +316,6 @@ class PrimalPairScorer(PairScorer):
 
     @property
     def n_bytes(self) -> int:
-        """Memory held by what was learned."""
         return self.pairs.n_bytes + self.thresholds.n_bytes
 
     @property
