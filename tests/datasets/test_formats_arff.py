@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from labelrank.datasets import formats
 from labelrank.datasets.arff import Table, read_table, write_table
-from labelrank.datasets.arff_header import Attribute, quote, split_values
+from labelrank.datasets.arff_parsing import Attribute, quote, split_values
 from labelrank.datasets.mulan import label_parents
 from labelrank.datasets.opening import Source
 from labelrank.errors import FormatError, InputError

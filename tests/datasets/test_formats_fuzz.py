@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labelrank.datasets import formats
-from labelrank.datasets.limits import Limits
+from labelrank.datasets.opening import Limits
 from labelrank.errors import LabelrankError
 
 LIMITS = Limits(bytes=1 << 22, rows=10_000, features=10_000, labels=1000, nonzeros=100_000)

@@ -18,7 +18,7 @@ import scipy.io
 
 from labelrank._zstd import zstd
 from labelrank.datasets import formats
-from labelrank.datasets.limits import Limits
+from labelrank.datasets.opening import Limits
 from labelrank.errors import FormatError, InputError, LabelrankError, MissingError
 
 ARFF = "@relation 'r: -C 1'\n@attribute é {0,1}\n@attribute b numeric\n@data\n1,2\n"

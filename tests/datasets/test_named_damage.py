@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from labelrank.datasets import load
-from labelrank.datasets.limits import Limits
+from labelrank.datasets.opening import Limits
 from labelrank.errors import FormatError, LabelrankError
 
 pytestmark = pytest.mark.data

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from labelrank.datasets.dataset import Dataset, join
-from labelrank.datasets.description import as_text, describe
+from labelrank.datasets.dataset import Dataset, as_text, describe, join
 from labelrank.errors import InputError
 from labelrank.relevance import check_relevance
 

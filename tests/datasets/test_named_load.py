@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from labelrank.datasets import addresses, describe, info, is_available, load, names, save
-from labelrank.datasets.limits import Limits
+from labelrank.datasets.opening import Limits
 from labelrank.datasets.registry import REGISTRY
 from labelrank.errors import FormatError, InputError, MissingError
 

@@ -5,11 +5,11 @@ from typing import Any
 
 _HOME = {
     "Dataset": "dataset",
-    "Limits": "limits",
+    "Limits": "opening",
     "MeshStream": "mesh",
     "addresses": "fetching",
-    "as_text": "description",
-    "describe": "description",
+    "as_text": "dataset",
+    "describe": "dataset",
     "fetch": "fetching",
     "info": "named",
     "is_available": "named",

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from labelrank.datasets.arff_header import Attribute, parse_attribute, quote, unquote
-from labelrank.datasets.arff_rows import Rows
+from labelrank.datasets.arff_parsing import Attribute, Rows, parse_attribute, quote, unquote
 from labelrank.datasets.opening import Source, open_to_write
 from labelrank.errors import FormatError
 

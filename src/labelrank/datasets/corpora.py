@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from labelrank.datasets.dataset import PARTS, Dataset, join
-from labelrank.datasets.folders import Folders
 from labelrank.datasets.opening import Source
+from labelrank.datasets.registry import Folders
 from labelrank.errors import FormatError, InputError
 from labelrank.relevance import RelevanceBinarizer, check_relevance
 

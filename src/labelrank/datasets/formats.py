@@ -9,28 +9,32 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.limits import Limits
-from labelrank.datasets.opening import COMPRESSED, Source
+from labelrank.datasets.opening import COMPRESSED, Limits, Source
 from labelrank.errors import FormatError, InputError, MissingError
 
 
 class Format(NamedTuple):
-    """One file format: the module that reads (and writes) it, and the endings that name it."""
+    """One file format: what reads and writes it, and the endings that name it.
+
+    `module` holds functions `read` and `write`, each with `suffix` behind its name.
+    """
 
     module: str
     about: str
     endings: tuple[str, ...] = ()
     writable: bool = True
+    suffix: str = ""
 
 
 KNOWN = {
     "mulan": Format("mulan", "Mulan: ARFF whose labels are named by an XML file beside it"),
-    "meka": Format("meka", "MEKA: ARFF with '-C n' in the relation name: n first, -n last columns"),
+    "meka": Format("mulan", "MEKA: ARFF with '-C n' in the relation name: n first, -n last columns",
+                   suffix="_meka"),
     "arff": Format("mulan", "ARFF, labels by XML, '-C', or n_labels=...", (".arff",)),
     "libsvm": Format("libsvm", "multi-label LIBSVM text: 'l1,l2 index:value ...'",
                      (".svm", ".libsvm", ".svmlight")),
-    "extreme": Format("extreme", "extreme classification text: 'n d k' header, then as LIBSVM "
-                      "from index 0"),
+    "extreme": Format("libsvm", "extreme classification text: 'n d k' header, then as LIBSVM "
+                      "from index 0", suffix="_extreme"),
     "reuters": Format("reuters", "Reuters-21578 SGML: a folder, a tar archive or one .sgm file",
                       (".sgm", ".tar", ".tgz"), False),
     "jsonl": Format("records", "JSON lines with text and labels (list, or label to grade)",
@@ -92,7 +96,7 @@ def read(
     chosen = _known(format) if format else sniff(source)
     if chosen != "reuters" and os.path.isdir(source.path):
         raise FormatError(f"{source.name} is a folder; give the path of a data file")
-    return _guarded(_module(chosen).read, source, chosen, options)
+    return _guarded(_function("read", chosen), source, chosen, options)
 
 
 def _guarded(reader: Any, source: Source, chosen: str, options: dict[str, Any]) -> Dataset:
@@ -110,8 +114,9 @@ def _guarded(reader: Any, source: Source, chosen: str, options: dict[str, Any]) 
     return reader(source, **options)
 
 
-def _module(name: str) -> Any:
-    return importlib.import_module(f"labelrank.datasets.{KNOWN[name].module}")
+def _function(verb: str, name: str) -> Any:
+    module = importlib.import_module(f"labelrank.datasets.{KNOWN[name].module}")
+    return getattr(module, verb + KNOWN[name].suffix)
 
 
 def _known(name: str) -> str:
@@ -151,7 +156,7 @@ def write(dataset: Dataset, path: str | os.PathLike[str], *, format: str | None 
         )
     if not KNOWN[chosen].writable:
         raise InputError(f"the {chosen} format is read only; write jsonl, npz or arff instead")
-    _module(chosen).write(dataset, path, chosen)
+    _function("write", chosen)(dataset, path, chosen)
 
 
 def stream(

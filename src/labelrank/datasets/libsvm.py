@@ -1,7 +1,8 @@
-"""Multi-label LIBSVM text: `label,label index:value index:value ...`, one instance a line.
+"""Multi-label LIBSVM text: `label,label index:value index:value ...`, one instance per line.
 
 A label number is its column. Features count from 1, unless an index 0 occurs or
 `zero_based=True`. `# comment` ends a line; `qid:n` is not for multi-label data and refused.
+Extreme classification text is the same with a first line `n d k`, all numbered from 0.
 """
 
 import os
@@ -14,7 +15,16 @@ import scipy.sparse as sp
 from labelrank.datasets.arff import number
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.opening import Source, open_to_write
-from labelrank.datasets.pairs import check_indices, csr, located, numbers_in, sparse_rows
+from labelrank.datasets.pairs import (
+    check_indices,
+    csr,
+    given_names,
+    located,
+    numbers_in,
+    refuse_cut,
+    sizes_in,
+    sparse_rows,
+)
 from labelrank.errors import FormatError, InputError
 from labelrank.relevance import check_relevance
 from labelrank.rows import of_lengths
@@ -156,3 +166,41 @@ def csr_of(X: Any) -> sp.csr_array:
     X.sum_duplicates()
     X.eliminate_zeros()
     return X
+
+
+def read_extreme(
+    source: Source, *, encoding: str | None = None, label_names: Sequence[str] | None = None
+) -> Dataset:
+    """Read extreme classification text; the header is checked against limits and content.
+
+    Parameters
+    ----------
+    source : Source
+    encoding : str or None
+    label_names : names of the k label columns; "0", "1", ... if None
+    """
+    lines = source.lines(encoding)
+    words = lines[0].split() if lines else []
+    n, d, k = sizes_in(words, "instances features labels", source)
+    names = given_names(label_names, k, source)
+    rows = lines[1:]
+    while rows and not rows[-1].strip() and len(rows) > n:
+        rows.pop()
+    refuse_cut(n, len(rows), source)
+    numbers = list(range(2, n + 2))
+    Y = labels(rows, numbers, source, k)
+    indptr, indices, data = features(rows, numbers, source)
+    if len(indices) and indices.max() >= d:
+        raise FormatError(
+            f"{source.name}: got feature index {indices.max()}, but line 1 says {d} features"
+        )
+    return Dataset(source.stem, csr((indptr, indices, data), d), Y, label_names=names)
+
+
+def write_extreme(dataset: Dataset, path: str | os.PathLike[str], format: str) -> None:
+    """Write extreme classification text; only relevant or not can be told."""
+    lines = lines_of(dataset, 0, format)
+    with open_to_write(path) as file:
+        file.write(f"{len(lines)} {dataset.n_features} {dataset.n_labels}\n".encode())
+        for line in lines:
+            file.write(line.encode())

@@ -1,6 +1,7 @@
-"""Mulan data: ARFF, and an XML file that names the labels (nested labels are a hierarchy)."""
+"""ARFF with targets: named by an XML file (Mulan) or by the relation name (MEKA)."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -10,15 +11,15 @@ import scipy.sparse as sp
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
-from labelrank.datasets import meka
 from labelrank.datasets.arff import Table, read_table, write_table
-from labelrank.datasets.arff_header import Attribute
+from labelrank.datasets.arff_parsing import Attribute
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.limits import Limits
-from labelrank.datasets.opening import COMPRESSED, Source, open_to_write
+from labelrank.datasets.opening import COMPRESSED, Limits, Source, open_to_write
 from labelrank.datasets.tabular import to_dataset
 from labelrank.errors import FormatError, InputError
 
+_COUNT = re.compile(r"(?:^|[\s:])-[Cc]\s*(-?\d{1,9})(?!\d)")
+_SPLIT = re.compile(r"-split-(number|percentage)\s+(\d{1,9}(?:\.\d{1,9})?)")
 _NAMESPACE = "http://mulan.sourceforge.net/labels"
 
 
@@ -57,16 +58,16 @@ def read(
     if beside is not None:
         at = _columns(table, label_parents(beside, source.limits), source, str(beside))
     elif n_labels is not None:
-        at = meka.columns(n_labels if labels_at == "first" else -n_labels, table, source)
+        at = _span(n_labels if labels_at == "first" else -n_labels, table, source)
     elif format == "mulan":
         raise FormatError(f"{source.name}: no XML file with the labels beside it; give xml=...")
     else:
-        at = meka.columns(meka.signed_count(table, source), table, source)
+        at = _span(_signed_count(table, source), table, source)
     data = to_dataset(
         table, at, name=source.stem, where=source.name, limits=source.limits,
         nominal=nominal, targets=targets,
     )  # fmt: skip
-    return meka.with_split(data, table.relation) if beside is None else data
+    return _with_split(data, table.relation) if beside is None else data
 
 
 def _beside(source: Source) -> Path | None:
@@ -207,3 +208,61 @@ def _unique(names: list[str], taken: set[str]) -> list[str]:
         taken.add(fresh)
         result.append(fresh)
     return result
+
+
+def read_meka(
+    source: Source,
+    *,
+    encoding: str | None = None,
+    nominal: str = "ordinal",
+    targets: str = "auto",
+) -> Dataset:
+    """Read a MEKA file; `-C n` in its relation name says where the targets are.
+
+    `-C n`: the first n attributes, `-C -n`: the last n. `-split-number n` and
+    `-split-percentage p` say how many instances are for training. Parameters as for `read`."""
+    table = read_table(source, encoding)
+    data = to_dataset(
+        table, _span(_signed_count(table, source), table, source), name=source.stem,
+        where=source.name, limits=source.limits, nominal=nominal, targets=targets,
+    )  # fmt: skip
+    return _with_split(data, table.relation)
+
+
+def _signed_count(table: Table, source: Source) -> int:
+    """The number after `-C` in the relation name."""
+    match = _COUNT.search(table.relation)
+    if match is None:
+        raise FormatError(
+            f"{source.name}: nothing says which attributes are labels; give xml=..., n_labels=..., "
+            "or write '-C n' in the relation name"
+        )
+    return int(match[1])
+
+
+def _span(count: int, table: Table, source: Source) -> list[int]:
+    """The first `count` attributes, or the last `-count`."""
+    width = len(table.attributes)
+    if not 1 <= abs(count) <= width:
+        raise FormatError(
+            f"{source.name}: got {abs(count)} labels, but the file declares {width} attributes"
+        )
+    return list(range(count)) if count > 0 else list(range(width + count, width))
+
+
+def _with_split(data: Dataset, relation: str) -> Dataset:
+    """The data set with `train` and `test` where the relation name states a split."""
+    match = _SPLIT.search(relation)
+    if match is None:
+        return data
+    n, given = data.n_instances, float(match[2])
+    first = round(n * given / 100) if match[1] == "percentage" else int(given)
+    rows = np.arange(n)
+    return data.with_split({"train": rows[:first], "test": rows[first:]})
+
+
+def write_meka(dataset: Dataset, path: str | os.PathLike[str], format: str) -> None:
+    """Write ARFF with the labels first and `-C n` in the relation name."""
+    table, count = table_of(dataset, labels_first=True)
+    table.relation = f"{dataset.name}: -C {count}"
+    write_table(table, path)

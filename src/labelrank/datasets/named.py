@@ -10,9 +10,8 @@ from typing import Any
 from labelrank.datasets import formats
 from labelrank.datasets.dataset import PARTS, Dataset
 from labelrank.datasets.fetching import addresses
-from labelrank.datasets.folders import Folders
-from labelrank.datasets.limits import Limits
-from labelrank.datasets.registry import REGISTRY, Entry
+from labelrank.datasets.opening import Limits
+from labelrank.datasets.registry import REGISTRY, Entry, Folders
 from labelrank.errors import InputError, MissingError
 
 

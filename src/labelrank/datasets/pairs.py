@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from labelrank.datasets.limits import Limits
-from labelrank.datasets.opening import Source
+from labelrank.datasets.opening import Limits, Source
 from labelrank.errors import FormatError
 
 Floats = npt.NDArray[np.float64]

@@ -10,8 +10,7 @@ import scipy.sparse as sp
 
 from labelrank.datasets import frames
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.limits import Limits
-from labelrank.datasets.opening import Source
+from labelrank.datasets.opening import Limits, Source
 from labelrank.datasets.records import Columns, check_batch_size, to_data
 from labelrank.errors import FormatError, InputError
 from labelrank.relevance import check_relevance

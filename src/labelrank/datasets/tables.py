@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from labelrank.datasets.dataset import Dataset, join
-from labelrank.datasets.folders import Content, Folders
 from labelrank.datasets.opening import Source
+from labelrank.datasets.registry import Content, Folders
 from labelrank.errors import FormatError, InputError
 from labelrank.relevance import check_relevance
 
@@ -44,10 +44,10 @@ def mulan(folders: Folders, *, nominal: str = "ordinal") -> Dataset:
 
 def meka(folders: Folders, *, nominal: str = "ordinal") -> Dataset:
     """ARFF whose relation name says which attributes are targets."""
-    from labelrank.datasets import meka as reader
+    from labelrank.datasets import mulan as reader
 
     return replace(
-        reader.read(folders.source(folders.files[0]), nominal=nominal), name=folders.name
+        reader.read_meka(folders.source(folders.files[0]), nominal=nominal), name=folders.name
     )
 
 

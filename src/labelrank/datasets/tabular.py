@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from labelrank.datasets.arff import Table
-from labelrank.datasets.arff_header import Attribute
+from labelrank.datasets.arff_parsing import Attribute
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.limits import Limits
+from labelrank.datasets.opening import Limits
 from labelrank.errors import FormatError, InputError, LabelrankError
 from labelrank.relevance import check_relevance
 
