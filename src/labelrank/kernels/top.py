@@ -1,13 +1,7 @@
 """Products of two thin matrices, whole or only the largest of each row.
 
-Problem   scores = H codes', n x K, of which often only the `top` largest a row are wanted
-Given     H       float32 (n, s), one row an instance
-          codes   float32 (s, K), C-contiguous: one column a label
-Changes   scores  float32 (n, K); or labels int64 (n, top) and values float32 (n, top), best first
-Cost      O(n s K) in blocks of labels that stay in cache; the n x K scores of `best` never exist
-Order     a score is summed over s in rising order, whatever the rows and labels around it: same
-          bits in both kernels. Equal scores: the smaller label first
-See       the ranking rule of `labelrank.decoding`
+A score is summed over s in rising order, whatever the rows and labels around it: both kernels give
+the same bits. Equal scores: the smaller label first, as in `labelrank.decoding`.
 """
 
 import numpy as np
@@ -19,9 +13,13 @@ _RUN = 32
 
 
 @kernel
-def _four_rows(H, i0, i1, i2, i3, codes, lo, hi, o0, o1, o2, o3):
-    """Scores of four instances: each stretch of codes is read once for all of them."""
-    width = hi - lo
+def _four_rows(H, i, last, codes, lo, hi, o0, o1, o2, o3):
+    """Scores of rows i..i+3 (where there are fewer before `last`, its last one again).
+
+    Each stretch of codes is read once for all of them.
+    """
+    width, end = hi - lo, last - 1
+    i0, i1, i2, i3 = i, min(i + 1, end), min(i + 2, end), min(i + 3, end)
     for k in range(width):
         o0[k], o1[k], o2[k], o3[k] = 0.0, 0.0, 0.0, 0.0
     s = codes.shape[0]
@@ -69,28 +67,30 @@ def _offer(scores, width, lo, labels, values):
 
 @kernel
 def best(H, first, last, codes, labels, values):
-    """The best labels of rows first..last-1."""
+    """The best labels of rows first..last-1.
+
+    Given     H       float32 (n, s), one row per instance
+              codes   float32 (s, K), C-contiguous: one column per label
+    Changes   labels  int64 (n, top) and values float32 (n, top), best first
+    Cost      O(n s K) in blocks of labels that stay in cache; the n x K scores never exist
+    """
     block = np.empty((4, BLOCK), np.float32)
     values[first:last] = -np.inf
-    end = last - 1
     for lo in range(0, codes.shape[1], BLOCK):
         hi = min(lo + BLOCK, codes.shape[1])
         for i in range(first, last, 4):
-            _four_rows(H, i, min(i + 1, end), min(i + 2, end), min(i + 3, end), codes, lo, hi,
-                       block[0], block[1], block[2], block[3])  # fmt: skip
+            _four_rows(H, i, last, codes, lo, hi, block[0], block[1], block[2], block[3])
             for r in range(min(4, last - i)):
                 _offer(block[r], hi - lo, lo, labels[i + r], values[i + r])
 
 
 @kernel
 def scores(H, first, last, codes, out):
-    """All scores of rows first..last-1."""
+    """All scores of rows first..last-1 into out, float32 (n, K); H and codes as in `best`."""
     block = np.empty((4, BLOCK), np.float32)
-    end = last - 1
     for lo in range(0, codes.shape[1], BLOCK):
         hi = min(lo + BLOCK, codes.shape[1])
         for i in range(first, last, 4):
-            _four_rows(H, i, min(i + 1, end), min(i + 2, end), min(i + 3, end), codes, lo, hi,
-                       block[0], block[1], block[2], block[3])  # fmt: skip
+            _four_rows(H, i, last, codes, lo, hi, block[0], block[1], block[2], block[3])
             for r in range(min(4, last - i)):
                 out[i + r, lo:hi] = block[r, : hi - lo]

@@ -147,6 +147,8 @@ def test_codes_made_elsewhere_are_used_and_checked():
     np.testing.assert_allclose(learner.codes_, codes, rtol=1e-6)
     with pytest.raises(InputError, match="150 labels"):
         EmbeddingPCAPLM(codes=codes[:7], epochs=1).fit(X, Y)
+    with pytest.raises(InputError, match="matrix of numbers"):
+        EmbeddingPCAPLM(codes="codes", epochs=1).fit(X, Y)
 
 
 def test_a_refused_piece_leaves_the_others_counted():

@@ -105,6 +105,9 @@ class MLkNN(LabelRanker):
         self.n_neighbors_ = self.log_odds_.shape[1] - 1
         if self.n_neighbors_ > self._X.shape[0]:
             raise ValueError("MLkNN has fewer instances than neighbours")
+        self._Y = sp.csr_array(self._Y)
+        if not self._Y.has_canonical_format or (self._Y.data != 1).any():
+            raise ValueError("MLkNN has labels that are not 0 or 1")
 
     def _around(self, X: sp.csr_array) -> Int64:
         """Neighbours of the training instances, an instance itself left out unless asked for."""

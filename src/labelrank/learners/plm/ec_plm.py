@@ -60,11 +60,9 @@ class EmbeddingCodingPLM(EmbeddingRanker):
     --------
     >>> import numpy as np
     >>> from labelrank import EmbeddingCodingPLM
-    >>> X = np.eye(3)
-    >>> Y = np.array([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
-    >>> learner = EmbeddingCodingPLM(n_components=8, epochs=5, random_state=0).fit(X, Y)
-    >>> sorted(learner.rank(X, top=2)[0].tolist())
-    [0, 1]
+    >>> learner = EmbeddingCodingPLM(n_components=8, epochs=5, random_state=0)
+    >>> learner.fit(np.eye(3), np.eye(3)).rank(np.eye(3), top=1)[:, 0].tolist()
+    [0, 1, 2]
     """
 
     init: str = choice("random", "pca")
@@ -131,6 +129,8 @@ class EmbeddingCodingPLM(EmbeddingRanker):
         super().after_loading()
         if not self._W_norm * self._M_norm > 0.0:
             raise ValueError("norms must be above 0")
+        if self.init == "random" and self.n_components != self._fixed_codes.shape[1]:
+            raise ValueError("the codes do not have n_components columns")
 
 
 def _of_norm_one(codes: Float32) -> Float32:

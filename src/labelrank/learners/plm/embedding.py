@@ -71,7 +71,7 @@ class EmbeddingRanker(IncrementalRanker):
     preferences_per_epoch: int = number(2000, least=1, whole=True)
     arcs: str = choice("any", "instance")
     update: str = choice("perceptron", "adagrad")
-    negatives: int = number(8, least=1, whole=True)
+    negatives: int = number(8, least=1, most=100_000, whole=True)
     learning_rate: float = number(0.1, above=0)
     threshold: Any = cut()
     n_jobs: int | None = threads()

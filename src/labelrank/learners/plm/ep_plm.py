@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from labelrank._types import Array
+from labelrank._types import Array, Float64
 from labelrank.declared import choice, stored
 from labelrank.errors import InputError
 from labelrank.learners.plm.embedding import EmbeddingRanker
@@ -97,7 +97,7 @@ class EmbeddingPCAPLM(EmbeddingRanker):
     def _check_values(self, X: Any, Y: sp.csr_array) -> None:
         if self.codes is None:
             return
-        codes = np.asarray(self.codes, np.float64)
+        codes = self._given_codes()
         if codes.ndim != 2 or len(codes) != Y.shape[1] or not np.isfinite(codes).all():
             raise InputError(
                 f"got codes of shape {codes.shape} for {Y.shape[1]} labels; "
@@ -108,4 +108,12 @@ class EmbeddingPCAPLM(EmbeddingRanker):
         self._code_maker = None
         if self.codes is None:
             return self._new_code_maker().fit(Y).codes_
-        return np.asarray(self.codes, np.float64)
+        return self._given_codes()
+
+    def _given_codes(self) -> Float64:
+        try:
+            return np.asarray(self.codes, np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"got codes of type {type(self.codes).__name__}; give a matrix of numbers"
+            ) from error

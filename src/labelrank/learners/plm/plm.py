@@ -214,13 +214,14 @@ class PreferenceLearningMachine(IncrementalRanker):
         return np.vstack([self._gram(X[part]) @ weights for part in blocks(X.shape[0], _AT_ONCE)])
 
     def after_loading(self) -> None:
-        n_features = self.n_features_in_
-        sound = self._W.dtype == self._dtype()
+        support, n_features = self._support, self.n_features_in_
+        fits = self._W.dtype == self._dtype()
         if self.kernel is None:
-            sound &= len(self._W) == n_features
+            fits &= len(self._W) == n_features
         elif len(self._W):
-            is_matrix = sp.issparse(self._support) or isinstance(self._support, np.ndarray)
-            sound &= is_matrix and self._support.dtype.kind == "f"
-            sound &= np.shape(self._support) == (len(self._W), n_features)
-        if not sound:
+            values = support.data if sp.issparse(support) else support
+            fits &= np.shape(support) == (len(self._W), n_features)
+            fits &= isinstance(values, np.ndarray) and values.dtype.kind == "f"
+            fits = fits and np.isfinite(values).all()
+        if not fits:
             raise ValueError("the weights do not fit features, kernel or support")
