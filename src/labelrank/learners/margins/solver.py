@@ -242,18 +242,13 @@ class PreferenceDescent:
         self.visits = Visits.of(0, n, n)
         self.loss, self.slack = np.zeros(n), np.zeros(n)
 
-    @property
-    def objective(self) -> float:
-        """The primal objective, by the losses of the instances when they were last visited."""
-        return self.state.pull() + float(self.loss.sum())
-
     def epoch(self) -> float:
         visits = self.visits.shuffled(self.random)
         moved = _pass(self.problem, self.state, self.C, visits, SWEEPS, self.loss, self.slack)
-        self.visits = visits._replace(
-            skip_below=SKIPPED * self.tol * self.objective / len(self.loss)
-        )
-        return self._relative_gap() if moved else 0.0
+        gap = self._relative_gap()
+        skip_below = SKIPPED * self.tol * self.objective / len(self.loss)
+        self.visits = visits._replace(skip_below=skip_below)
+        return gap if moved else 0.0
 
     def gap(self) -> float:
         self.loss, self.slack = measured(self.problem, self.state, self.C, self.n_jobs)
@@ -261,8 +256,10 @@ class PreferenceDescent:
         return self._relative_gap()
 
     def _relative_gap(self) -> float:
-        objective, gap = self.objective, float(self.loss.sum() - self.slack.sum())
-        return max(gap, 0.0) / objective if objective > 0 else 0.0
+        """Note the objective too, by the losses of the instances when they were last visited."""
+        self.objective = self.state.pull() + float(self.loss.sum())
+        gap = max(float(self.loss.sum() - self.slack.sum()), 0.0)
+        return gap / self.objective if self.objective > 0 else 0.0
 
 
 def measured(
