@@ -137,7 +137,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             if idf is not None:
                 self.weights_.idf_ = idf
             self.weights_.n_features_in_ = self.n_columns_
-            self.transform(["rye"])
+            self._weighted(self.counter_.transform(["rye"]))
         except (InputError, TypeError, AttributeError, re.error) as error:
             raise ValueError(str(error)) from error
 
