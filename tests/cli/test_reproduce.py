@@ -7,7 +7,8 @@ import pytest
 
 from labelrank import experiments
 from labelrank.errors import FormatError
-from labelrank.experiments import Experiment, Record, book, contents, figures, verdicts
+from labelrank.evaluation.store import CellStore
+from labelrank.experiments import Experiment, Record, contents, figures, registry, verdicts
 
 HOSTILE = "<script>alert('&')</script>"
 
@@ -36,8 +37,10 @@ class Bench:
     def experiments(self):
         data = ("debtags-sample",)
         return [
-            Experiment(name, "000", f"Table {name}", "What it is.", data, "as set", minutes, 0.1,
-                       0.0, "row", self.measure(name))
+            Experiment(name=name, paper="000", table=f"Table {name}", summary="What it is.",
+                       data=data, settings="as set", minutes=minutes, tolerance=0.1,
+                       quick=name == "first",
+                       measure=self.measure(name))
             for name, minutes in (("first", 1), ("second", 2))
         ]  # fmt: skip
 
@@ -45,8 +48,7 @@ class Bench:
 @pytest.fixture
 def bench(monkeypatch):
     made = Bench()
-    monkeypatch.setattr(experiments, "experiments", made.experiments)
-    monkeypatch.setattr(contents, "QUICK", ("first",))
+    monkeypatch.setattr(registry, "experiments", made.experiments)
     return made
 
 
@@ -62,7 +64,8 @@ def reproduce(run, bench, tmp_path):
 
 
 def records_of(folder):
-    return sorted(path.stem for path in (folder / "book" / "records").glob("*.jsonl"))
+    lines = (folder / "book" / "chapters.jsonl").read_text().splitlines()
+    return [json.loads(line)["experiment"] for line in lines]
 
 
 def test_every_table_and_figure_is_listed_with_its_state(run):
@@ -78,23 +81,25 @@ def test_every_table_and_figure_is_listed_with_its_state(run):
 
 def test_what_the_contents_name_exists_and_what_exists_is_listed(run):
     known = {one.name for one in experiments.experiments()}
-    named = {name for entry in contents.CONTENTS for name in entry.by}
+    named = {name for entry in contents.in_papers() for name in entry.by}
     assert named <= known
     listed = json.loads(run("reproduce", "--json").stdout)
     assert known == {one["name"] for one in listed if one.get("shows")}
-    assert set(contents.QUICK) <= known
-    assert set(contents.SHORT_FORMS) | set(contents.SHORT_FORMS.values()) <= known
-    assert all(entry.by or entry.note for entry in contents.CONTENTS)
+    assert {one.part_of for one in experiments.experiments()} <= known | {""}
+    assert all(entry.by or entry.note for entry in contents.in_papers())
 
 
 def test_the_quick_book_takes_less_than_a_quarter_of_an_hour_and_the_whole_one_a_night():
-    minutes = {one.name: one.minutes for one in experiments.experiments()}
-    assert sum(minutes[name] for name in contents.planned(list(minutes), quick=True)) < 15
-    assert sum(minutes[name] for name in contents.planned(list(minutes), quick=False)) < 12 * 60
+    known = experiments.experiments()
+    quick, whole = (contents.planned(known, quick=quick) for quick in (True, False))
+    assert len(quick) == 13
+    assert not {"plm-quick", "mlpp-yeast"} & {one.name for one in whole}
+    assert sum(one.minutes for one in quick) < 15
+    assert sum(one.minutes for one in whole) < 12 * 60
 
 
 def test_every_published_table_has_a_place_in_the_contents():
-    assert {entry.paper for entry in contents.CONTENTS} == set(contents.TITLES)
+    assert {entry.paper for entry in contents.in_papers()} == set(contents.TITLES)
 
 
 def test_a_book_holds_numbers_verdicts_and_pictures_and_needs_nothing_else(reproduce, tmp_path):
@@ -127,18 +132,39 @@ def test_a_worse_verdict_fails_and_is_named(reproduce, bench, tmp_path):
     done = reproduce("--all", "--fresh")
     assert done.exit_code == 1
     assert "worse: first" in done.stderr
-    assert "outside, recorded as within tolerance" in done.stderr
+    assert "outside (20 ± 0.1), recorded as within tolerance (10 ± 0.05)" in done.stderr
     assert "second" not in done.stderr.split("worse:")[1]
     page = (tmp_path / "book" / "book.html").read_text(encoding="utf-8")
     assert "Worse than recorded" in page
 
 
-def test_equal_and_better_verdicts_pass(reproduce, bench):
+@pytest.mark.parametrize(("ours", "fails"), [(5.02, 0), (4.98, 0), (4.9, 1), (10.0, 1)])
+def test_a_value_that_moves_beyond_its_tolerance_fails_whatever_its_verdict(
+    reproduce, bench, ours, fails
+):
     assert reproduce("--all", "--record").exit_code == 0
-    bench.ours["second"] = 10.0
-    assert reproduce("--all", "--fresh").exit_code == 0
-    bench.ours["second"] = 4.0
-    assert reproduce("--all", "--fresh").exit_code == 0
+    bench.ours["second"] = ours
+    done = reproduce("--all", "--fresh")
+    assert done.exit_code == fails
+    assert ("worse: second" in done.stderr) == bool(fails)
+
+
+def test_one_experiment_fails_too_where_its_value_moved(run, bench, tmp_path):
+    places = ("--verdicts", tmp_path / "verdicts.jsonl", "--figures", tmp_path)
+    assert run("reproduce", "first", "--record", *places).exit_code == 0
+    assert run("reproduce", "first", *places).exit_code == 0
+    bench.ours["first"] = 10.1
+    done = run("reproduce", "first", *places)
+    assert done.exit_code == 1
+    assert "within tolerance (10.1 ± 0.05), recorded as within tolerance (10 ± 0.05)" in done.stderr
+
+
+def test_what_is_timed_may_take_any_time():
+    records = [
+        Record("a", "seconds", None, value, verdict="measured", timed=True) for value in (1, 9)
+    ]
+    before, now = (verdicts.verdicts_of("x", [record]) for record in records)
+    assert verdicts.got_worse(now, before) == []
 
 
 def test_recording_one_experiment_leaves_the_others(reproduce, run, bench, tmp_path):
@@ -155,22 +181,23 @@ def test_recording_one_experiment_leaves_the_others(reproduce, run, bench, tmp_p
 
 def test_a_value_that_is_gone_is_worse_and_an_experiment_that_did_not_run_is_not():
     cell, other = verdicts.Cell("x", "a", "b"), verdicts.Cell("x", "a", "c")
-    recorded = {cell: "order holds", other: "measured", verdicts.Cell("y", "a", "b"): "outside"}
-    assert verdicts.got_worse({other: "measured"}, recorded) == [
-        verdicts.Worse(cell, "order holds", "not available")
-    ]
+    holds, measured, outside, gone = map(
+        verdicts.Verdict, ("order holds", "measured", "outside", "not available")
+    )
+    recorded = {cell: holds, other: measured, verdicts.Cell("y", "a", "b"): outside}
+    assert verdicts.got_worse({other: measured}, recorded) == [verdicts.Worse(cell, holds, gone)]
     assert verdicts.got_worse({}, recorded) == []
-    assert verdicts.got_worse({cell: "order holds"}, recorded) == []
-    assert verdicts.got_worse({cell: "order holds", other: "not available"}, recorded) != []
+    assert verdicts.got_worse({cell: holds}, recorded) == []
+    assert verdicts.got_worse({cell: holds, other: gone}, recorded) != []
 
 
 def test_a_run_continues_where_it_was_interrupted(reproduce, bench, tmp_path, monkeypatch):
-    monkeypatch.setattr(book, "_store", interrupt_at("second", book._store))
+    monkeypatch.setattr(CellStore, "add", interrupt_at("second", CellStore.add))
     assert reproduce("--all").exit_code == 130
     assert records_of(tmp_path) == ["first"]
     assert "Table first" in (tmp_path / "book" / "book.html").read_text(encoding="utf-8")
     monkeypatch.undo()
-    monkeypatch.setattr(experiments, "experiments", bench.experiments)
+    monkeypatch.setattr(registry, "experiments", bench.experiments)
     done = reproduce("--all")
     assert bench.calls == ["first", "second", "second"]
     assert "first" in done.stdout
@@ -178,19 +205,22 @@ def test_a_run_continues_where_it_was_interrupted(reproduce, bench, tmp_path, mo
     assert records_of(tmp_path) == ["first", "second"]
 
 
-def interrupt_at(name, store):
-    def stop(folder, chapter):
-        if chapter.experiment == name:
+def interrupt_at(name, add):
+    def stop(store, chapter):
+        if chapter["experiment"] == name:
             raise KeyboardInterrupt
-        store(folder, chapter)
+        add(store, chapter)
 
     return stop
 
 
-@pytest.mark.parametrize("damage", ["", "{}\n", "not json\n", '{"fingerprint": "other"}\n'])
+@pytest.mark.filterwarnings("ignore:line 1 of")
+@pytest.mark.parametrize("damage", ["", "{}\n", "not json\n", '{"fingerprint": "other"}\n', "old"])
 def test_damaged_or_foreign_records_are_measured_again(reproduce, bench, tmp_path, damage):
     reproduce("--all")
-    (tmp_path / "book" / "records" / "first.jsonl").write_text(damage)
+    path = tmp_path / "book" / "chapters.jsonl"
+    first, second = path.read_text().splitlines(keepends=True)
+    path.write_text((first.replace("ours", "mine") if damage == "old" else damage) + second)
     assert reproduce("--all").exit_code == 0
     assert bench.calls == ["first", "second", "first"]
 
@@ -241,14 +271,19 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(run, bench
 
 
 def test_a_book_without_any_data_is_one_sentence(run, bench, monkeypatch, tmp_path):
-    monkeypatch.setattr("labelrank.cli.book.has_data", lambda experiment: False)
+    monkeypatch.setattr(Experiment, "has_data", False)
     done = run("reproduce", "--all", "--out", tmp_path / "book")
     assert done.exit_code == 2
     assert "LABELRANK_DATA" in done.stderr
 
 
-@pytest.mark.parametrize("line", ["nonsense", "{}", '{"experiment": "x", "row": "a"}',
-    '{"experiment": "x", "row": "a", "column": "b", "verdict": "splendid"}'])  # fmt: skip
+@pytest.mark.parametrize("line", [
+    "nonsense",
+    "{}",
+    '{"experiment": "x", "row": "a"}',
+    '{"experiment": "x", "row": "a", "column": "b", "verdict": "splendid"}',
+    '{"experiment": "x", "row": "a", "column": "b", "verdict": "outside", "value": "x"}',
+])  # fmt: skip
 def test_a_damaged_file_of_verdicts_is_refused(tmp_path, line):
     path = tmp_path / "verdicts.jsonl"
     path.write_text(line + "\n")

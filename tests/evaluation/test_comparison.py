@@ -300,8 +300,9 @@ def test_the_diagram_names_every_learner_and_draws_every_bar(tmp_path):
     axes = figure.axes[0]
     shown = " ".join(text.get_text() for text in axes.texts)
     assert all(f"{rank:.2f}" in shown and name in shown for name, rank in zip(names, ranks))
-    bars = [line for line in axes.lines if line.get_gid() == "bar"]
-    middles = [np.mean(bar.get_xdata()) for bar in bars]
+    bars = [line for line in axes.lines if line.get_gid() == "thick"]
+    first, last = next(line for line in axes.lines if len(set(line.get_ydata())) == 1).get_xdata()
+    middles = [1 + 3 * (np.mean(bar.get_xdata()) - first) / (last - first) for bar in bars]
     assert middles == pytest.approx([1.2, 3.7])
     figure.savefig(tmp_path / "drawn.png")
     assert (tmp_path / "drawn.png").stat().st_size > 1000

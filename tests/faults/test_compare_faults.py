@@ -112,7 +112,7 @@ def is_alive(process):
 def test_kill_loses_at_most_the_cells_in_progress(tmp_path, monkeypatch, jobs):
     (tmp_path / "slow_learner.py").write_text(MODULE)
     code = f"from slow_learner import run; run({str(tmp_path)!r}, {jobs})"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     out, log = tmp_path / "out", tmp_path / "fits"
     with subprocess.Popen([sys.executable, "-c", code], env=environment) as process:
         wait_until(lambda: len(lines_of(out)) >= 2)
@@ -198,7 +198,7 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_was_done(data, tmp_path, mon
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("labelrank.evaluation.store.os.write", until_full)
-    with pytest.raises(MissingError, match=r"No space left on device\); 1 cell.* make room"):
+    with pytest.raises(MissingError, match=r"No space left on device\); 1 result.* make room"):
         compare(data, {"all": Constant()}, cv=3, out=tmp_path)
     assert len(lines_of(tmp_path)) == 1
     monkeypatch.undo()
@@ -219,7 +219,7 @@ def test_a_limit_of_the_system_is_one_sentence_too(tmp_path):
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, timeout=60, check=False
     )
     assert b"MissingError" in done.stderr
-    assert b"2 cell(s) are kept" in done.stderr
+    assert b"2 result(s) are kept" in done.stderr
     assert [json.loads(line)["fingerprint"] for line in lines_of(tmp_path)] == ["0", "1"]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from labelrank.experiments import Record, figures, find, published, run
-from labelrank.experiments.chains import _average_ranks, _forest_split, _mean, _table
+from labelrank.experiments.chains import average_ranks, jaccards, mean_record, table
 
 PRINTED_RANKS = {
     "logistic": {"IC": 5.0, "CC": 2.2, "MCC": 1.2, "VCC": 4.4, "MsCC": 2.4, "VsCC": 4.6},
@@ -19,14 +19,14 @@ def test_average_ranks_are_counted_as_the_paper_counts_them(base):
         if row["base"] == base
         for method in PRINTED_RANKS[base]
     ]
-    found = {record.column: record.ours for record in _average_ranks(base, records)}
+    found = {record.column: record.ours for record in average_ranks(base, records)}
     assert found == pytest.approx(PRINTED_RANKS[base])
 
 
 @pytest.mark.data
 def test_with_logistic_links_connected_chains_beat_viterbi_on_scene():
     """004, Table 3: IC .603, CC .699, MCC .710, VCC .644, MsCC .705, VsCC .647."""
-    found = {r.column: r for r in _table("logistic", ("Scene",), 0, None) if "rank" not in r.row}
+    found = {r.column: r for r in table("logistic", ("Scene",), 0, None) if "rank" not in r.row}
     ours = {method: record.ours for method, record in found.items()}
     assert ours["IC"] < ours["VCC"] < ours["VsCC"] < ours["CC"] < ours["MCC"]
     assert ours["VsCC"] < ours["MsCC"]
@@ -54,7 +54,7 @@ def test_over_five_sets_monte_carlo_chains_rank_first_and_independent_ones_last(
 
 
 def test_a_mean_over_splits_comes_with_its_standard_error():
-    record = _mean("Music", "CC", 0.588, [0.50, 0.52, 0.54, 0.56])
+    record = mean_record("Music", "CC", 0.588, [0.50, 0.52, 0.54, 0.56])
     assert record.ours == pytest.approx(0.53)
     assert record.note == "± 0.013 over 4 splits"
 
@@ -63,6 +63,6 @@ def test_a_mean_over_splits_comes_with_its_standard_error():
 @pytest.mark.slow
 def test_forests_that_weigh_every_feature_use_earlier_labels():
     """004, Table 4: on Scene chains of forests are ahead of independent ones."""
-    some, every = (_forest_split("Scene", k, ("IC", "CC"), 0, None) for k in ("some", "all"))
+    some, every = (jaccards("Scene", k, ("IC", "CC"), 0, None) for k in ("some", "all"))
     assert every["CC"] > every["IC"] + 0.03
     assert every["CC"] > some["CC"] + 0.03

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.data
 def measured(name):
     chosen = experiments.find(name)
     found = list(experiments.run(chosen, seed=0, jobs=2))
-    return experiments.judge(found, chosen.tolerance, chosen.absolute, chosen.along)
+    return experiments.judge(found, chosen.tolerance, chosen.along)
 
 
 def values(records, row):

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from labelrank import LabelCodes, metrics
-from labelrank.experiments.plm_protocol import REAL, Part, made, part, records
+from labelrank.experiments.plm import REAL, Part, made, part, records
 
 
 def small_part(size=20):

@@ -7,18 +7,17 @@ from labelrank import AdaBoostMH, MLkNN, datasets, metrics
 from labelrank.errors import MissingError
 from labelrank.experiments import figures, pro_loss, published
 from labelrank.experiments import pro_loss_protocol as protocol
-from labelrank.experiments.pro_loss_cells import Comparison, outcomes
-from labelrank.experiments.pro_loss_protocol import QUICK, Outcome
+from labelrank.experiments.pro_loss_protocol import QUICK, Comparison, Outcome, outcomes, splits_of
 
 
 def test_every_method_of_table_2_and_figure_2_is_in_the_catalog():
-    assert pro_loss._held(pro_loss.METHODS) == pro_loss.METHODS
-    assert pro_loss._held(pro_loss.WITHOUT_ORDER) == pro_loss.WITHOUT_ORDER
+    assert pro_loss.held_methods(pro_loss.METHODS) == pro_loss.METHODS
+    assert pro_loss.held_methods(pro_loss.WITHOUT_ORDER) == pro_loss.WITHOUT_ORDER
 
 
 def test_every_set_has_its_published_line():
     lines = published("pro_loss_synthetic_order")
-    printed = {pro_loss._set_name(row["dataset"]) for row in lines}
+    printed = {pro_loss.set_name(row["dataset"]) for row in lines}
     assert set(pro_loss.SETS) <= printed
     assert len(pro_loss.SETS) == 16
 
@@ -28,11 +27,11 @@ def test_published_rank_totals_are_recomputed_over_the_sets_that_were_measured()
 
     The totals printed for the rivals do not follow from the printed losses (BSVM: 120, not 131).
     """
-    lines = {pro_loss._set_name(r["dataset"]): r for r in published("pro_loss_synthetic_order")}
+    lines = {pro_loss.set_name(r["dataset"]): r for r in published("pro_loss_synthetic_order")}
     totals = lines.pop("r-total")
     fake = {name: {m: Outcome(losses=[row[m]]) for m in pro_loss.METHODS}
             for name, row in lines.items()}  # fmt: skip
-    for record in pro_loss._rank_totals(fake, pro_loss.METHODS, lines):
+    for record in pro_loss.rank_table(fake, pro_loss.METHODS, lines):
         assert record.ours == record.published
         slack = 0 if record.column.startswith("ProSVM") else 11
         assert record.published == pytest.approx(totals[record.column], abs=slack)
@@ -56,9 +55,8 @@ def test_primed_learners_do_without_order_and_capped_perceptrons_stop():
 
 @pytest.mark.data
 def test_splits_hold_graded_relevance_and_scaled_features():
-    splits, scorers = protocol.ordered_splits("emotions", QUICK, 0)
+    splits = splits_of("emotions", QUICK, 0, graded=False)
     assert len(splits) == 1
-    assert scorers == ("MMP", "Rocchio", "Gaussian naive Bayes")
     X, Y, X_test, Y_test = splits[0]
     assert (X.shape[0], X_test.shape[0]) == (391, 202)
     np.testing.assert_allclose(X[:, :-1].mean(axis=0), 0, atol=1e-9)
@@ -69,17 +67,17 @@ def test_splits_hold_graded_relevance_and_scaled_features():
 
 @pytest.mark.data
 def test_rankings_and_distributions_are_cut_at_the_mean_of_the_instance():
-    split = protocol.graded_splits("lr-vowel", QUICK, 0)[0]
+    split = splits_of("lr-vowel", QUICK, 0, graded=True)[0]
     assert set(np.diff(split.Y.indptr).tolist()) == {5}
     assert set(split.Y.data.tolist()) == {7.0, 8.0, 9.0, 10.0, 11.0}
-    assert len(protocol.graded_splits("affective-text", QUICK, 0)) == 1
+    assert len(splits_of("affective-text", QUICK, 0, graded=True)) == 1
 
 
 @pytest.mark.data
 def test_the_table_of_one_small_set_is_complete_and_draws_its_figures(tmp_path):
     token = figures.folder.set(tmp_path)
     try:
-        records = list(pro_loss._tables(("genbase",), _few(QUICK), 0, 1, "tried"))
+        records = list(pro_loss.tables(("genbase",), _few(QUICK), 0, 1, "tried"))
     finally:
         figures.folder.reset(token)
     by_row = {row: [r for r in records if r.row == row] for row in {r.row for r in records}}
@@ -115,7 +113,7 @@ def test_a_set_that_is_not_there_is_named_by_whichever_process_misses_it(jobs):
 def test_ranksvm_and_ranksvm_r_search_for_c_once(monkeypatch):
     searched = []
     monkeypatch.setattr(protocol, "_best_C", lambda method, *_: searched.append(method) or 2.0)
-    splits, _ = protocol.ordered_splits("emotions", QUICK, 0)
+    splits = splits_of("emotions", QUICK, 0, graded=False)
     found = dict(protocol.compare(splits, ("RankSVM", "RankSVM-R", "BSVM"), _few(QUICK), 0))
     assert searched == ["RankSVM", "BSVM"]
     assert {outcome.C for outcome in found.values()} == {2.0}
@@ -130,7 +128,7 @@ def _few(effort):
 @pytest.mark.data
 def test_prosvm_beats_its_plain_rivals_on_pro_loss():
     """Table 2 on emotions: ProSVM and ProSVM-A are ahead of every rival with or without C."""
-    splits, _ = protocol.ordered_splits("emotions", QUICK, 0)
+    splits = splits_of("emotions", QUICK, 0, graded=False)
     rivals = ("RankSVM", "BSVM", "MLkNN", "BoosTexter", "GMLC")
     methods = ("ProSVM", "ProSVM-A", *rivals)
     losses = {m: o.loss for m, o in protocol.compare(splits, methods, QUICK, 0)}
@@ -141,14 +139,14 @@ def test_prosvm_beats_its_plain_rivals_on_pro_loss():
 @pytest.mark.slow
 def test_prosvm_has_the_best_rank_total_and_prosvm_a_the_second():
     sets = ("emotions", "genbase", "medical", "scene", "yeast", "yahoo-arts", "yahoo-health")
-    records = list(pro_loss._tables(sets, QUICK, 0, 2, "tried"))
+    records = list(pro_loss.tables(sets, QUICK, 0, 2, "tried"))
     totals = {r.column: r.ours for r in records if r.row == "rank total"}
     assert sorted(totals, key=totals.get)[:2] == ["ProSVM", "ProSVM-A"]
 
 
 @pytest.mark.data
 def test_learners_beat_a_constant_answer_on_pro_loss():
-    split = protocol.ordered_splits("emotions", QUICK, 0)[0][0]
+    split = splits_of("emotions", QUICK, 0, graded=False)[0]
     constant = np.tile(np.asarray(split.Y.mean(axis=0)).ravel() - 0.5, (split.Y_test.shape[0], 1))
     bar = metrics.pro_loss(split.Y_test, constant)
     for name in ("MLkNN", "BoosTexter", "GMLC"):

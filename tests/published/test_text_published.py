@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelrank import experiments, metrics
-from labelrank.experiments import text
+from labelrank.experiments import lecture, reuters
 
 # The lecture's three contingency tables: right, missed, wrong, rest; a hundred documents each.
 TABLES = np.array([[[15, 5], [10, 70]], [[20, 10], [12, 58]], [[45, 5], [5, 45]]])
@@ -42,19 +42,19 @@ def test_micro_averages_of_the_lecture():
 def test_every_printed_method_has_its_column():
     for table, field in (("reuters_dumais", "dumais"), ("reuters_joachims", "joachims")):
         printed = set(experiments.published(table)[0]) - {"category"}
-        assert {getattr(m, field) for m in text.METHODS.values()} - {""} == printed
+        assert {getattr(m, field) for m in reuters.METHODS.values()} - {""} == printed
     printed = {row["method"] for row in experiments.published("reuters_yang_liu")}
-    assert {m.yang_liu for m in text.METHODS.values()} - {""} <= printed
+    assert {m.yang_liu for m in reuters.METHODS.values()} - {""} <= printed
 
 
 @pytest.mark.slow
 @pytest.mark.data
 def test_the_linear_svm_on_reuters_reaches_the_printed_tables():
-    svm = text.METHODS["linear SVM"]
-    points = text.break_even_points(svm, 0, None)
+    svm = reuters.METHODS["linear SVM"]
+    points = reuters.break_even_points(svm, 0, None)
     assert points["avg all"] >= 86.4
     assert points["avg top 10"] >= 91.4
-    found = text.set_criteria(svm, 0, None)
+    found = reuters.set_criteria(svm, 0, None)
     assert found["one cut"]["miF1"] >= 0.86
     assert found["cuts by topic"]["miF1"] >= 0.86
     assert found["cuts by topic"]["maF1"] >= 0.5251
@@ -69,9 +69,9 @@ def test_classical_methods_on_reuters_reach_the_printed_tables(
     title, break_even, micro_f1, macro_f1
 ):
     """Rocchio is in no table of F1."""
-    method = text.METHODS[title]
-    assert text.break_even_points(method, 0, None)["avg all"] >= break_even
-    found = text.set_criteria(method, 0, None)["cuts by topic"]
+    method = reuters.METHODS[title]
+    assert reuters.break_even_points(method, 0, None)["avg all"] >= break_even
+    found = reuters.set_criteria(method, 0, None)["cuts by topic"]
     assert found["miF1"] >= micro_f1
     assert found["maF1"] >= macro_f1
 
@@ -80,10 +80,10 @@ def test_classical_methods_on_reuters_reach_the_printed_tables(
 @pytest.mark.data
 def test_calibrated_pairwise_perceptrons_are_level_with_the_svm_in_micro_f1():
     found = [
-        text.set_criteria(text.METHODS[title], 0, 2)
+        reuters.set_criteria(reuters.METHODS[title], 0, 2)
         for title in ("calibrated pairwise perceptrons", "linear SVM")
     ]
-    for rule in text.RULES:
+    for rule in reuters.RULES:
         assert found[0][rule]["miF1"] >= found[1][rule]["miF1"]
 
 
@@ -92,7 +92,7 @@ def test_calibrated_pairwise_perceptrons_are_level_with_the_svm_in_micro_f1():
 def test_their_break_even_points_are_within_a_standard_error_of_the_svm():
     """88.25 against 88.46, half a standard error; 92.86 each on the ten largest categories."""
     pairwise, svm = (
-        text.break_even_points(text.METHODS[title], 0, 2)
+        reuters.break_even_points(reuters.METHODS[title], 0, 2)
         for title in ("calibrated pairwise perceptrons", "linear SVM")
     )
     for average, positive in (("avg all", 3744), ("avg top 10", 2787)):
@@ -105,7 +105,7 @@ def test_their_break_even_points_are_within_a_standard_error_of_the_svm():
 @pytest.mark.data
 def test_calibrated_pairwise_perceptrons_are_level_with_the_svm_at_their_own_thresholds():
     own = [
-        text.set_criteria(text.METHODS[title]._replace(cut="own"), 0, 2)["own cut"]["miF1"]
+        reuters.set_criteria(reuters.METHODS[title]._replace(cut="own"), 0, 2)["own cut"]["miF1"]
         for title in ("calibrated pairwise perceptrons", "linear SVM")
     ]
     assert own[0] >= max(own[1], 0.86)
@@ -115,7 +115,7 @@ def test_calibrated_pairwise_perceptrons_are_level_with_the_svm_at_their_own_thr
 @pytest.mark.data
 def test_bernoulli_wins_with_few_words_and_multinomial_with_many():
     """Figure 1's finding, on debtags."""
-    records = list(text.event_model_curves("debtags", 0))
+    records = list(lecture.event_model_curves("debtags", 0))
     ours = {(record.row, record.column): record.ours for record in records}
     last = records[-1].row
     assert ours["debtags 64 terms", "Bernoulli"] > ours["debtags 64 terms", "multinomial"]
@@ -126,6 +126,6 @@ def test_bernoulli_wins_with_few_words_and_multinomial_with_many():
 
 @pytest.mark.data
 def test_one_neighbour_over_fits():
-    points = text.capacity_points("kNN", "n_neighbors", (1, 10), 0, 2)
+    points = lecture.capacity_points("kNN", "n_neighbors", (1, 10), 0, 2)
     assert points[0].training_error < points[1].training_error
     assert points[0].test_error > points[1].test_error

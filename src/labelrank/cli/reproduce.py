@@ -1,5 +1,7 @@
 """`labelrank reproduce`: the tables and figures of the papers, published beside ours."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,12 +30,54 @@ Fresh = Annotated[
     bool, typer.Option("--fresh", help="Measure again what the folder of the book holds already.")
 ]
 Record = Annotated[
-    bool, typer.Option("--record", help="Make the verdicts of this run the recorded ones.")
+    bool, typer.Option("--record", help="Make the verdicts and values of this run the recorded.")
 ]
 Verdicts = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Recorded verdicts, in place of those in the package."),
 ]
+
+_GOT_WORSE = 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run is asked for."""
+
+    name: str
+    all: bool
+    quick: bool
+    out: Path | None
+    figures: Path | None
+    fresh: bool
+    record: bool
+    verdicts: Path | None
+    seed: int
+    jobs: int | None
+    json: bool
+    quiet: bool
+
+    def check(self) -> None:
+        """Refuse options that do not go together, before anything runs."""
+        from labelrank.errors import InputError
+
+        runs = {self.name: self.name, "--all": self.all, "--quick": self.quick}
+        asked = [text for text, value in runs.items() if value]
+        if len(asked) > 1:
+            raise InputError(f"got {' and '.join(asked)}; give the name of one, --all, or --quick")
+        options = {"--out": self.out, "--figures": self.figures, "--fresh": self.fresh,
+                   "--record": self.record, "--verdicts": self.verdicts}  # fmt: skip
+        given = [option for option, value in options.items() if value]
+        if given and not asked:
+            raise InputError(f"got {given[0]} and nothing to run; add a NAME, --all or --quick")
+        if self.name and self.fresh:
+            raise InputError("got --fresh with one experiment, which always runs; leave it out")
+        if self.figures and not self.name:
+            raise InputError("got --figures with a book, which holds its pictures; leave it out")
+        if self.record and self.seed:
+            raise InputError(
+                f"got --record with --seed {self.seed}; verdicts are recorded for seed 0"
+            )
 
 
 def reproduce(
@@ -53,53 +97,51 @@ def reproduce(
 ) -> None:
     """List the tables and figures of the papers, run one, or all of them into a book.
 
-    --all and --quick exit with 1 if a verdict is worse than the recorded one, or an experiment
-    failed.
+    Exits with 1 if a verdict is worse than the recorded one, a value has moved away from it, or an
+    experiment of --all or --quick failed.
     """
-    from labelrank.cli.book import Options, check_options, run_book, show_worse
-
-    check_options(name, all, quick, out, figures, fresh, record, verdicts, seed)
+    asked = Options(
+        name, all, quick, out, figures, fresh, record, verdicts, seed, jobs, json, quiet
+    )
+    asked.check()
     use_folder(data)
     if all or quick:
-        folder = out or Path("results/book")
-        run_book(Options(quick, folder, fresh, record, verdicts, seed, jobs, json, quiet))
+        _run_book(asked)
     elif name:
-        chosen, records = _run_one(name, figures, out, seed, jobs, json, quiet)
-        show_worse({chosen.name: records}, record, verdicts, seed, quiet)
+        _run_one(asked)
     else:
         _list(json)
 
 
-def _run_one(
-    name: str,
-    figures: Path | None,
-    out: Path | None,
-    seed: int,
-    jobs: int | None,
-    json: bool,
-    quiet: bool,
-) -> tuple[Any, list[Any]]:
+def _run_one(asked: Options) -> None:
+    """Run one experiment; an interrupt loses none of its records."""
     from labelrank import experiments
-    from labelrank.experiments import figures as drawing
+    from labelrank.atomic import atomic_write
+    from labelrank.experiments import figures
 
-    drawing.folder.set(figures or Path("results"))
-    chosen = experiments.find(name)
+    figures.folder.set(asked.figures or Path("results"))
+    chosen = experiments.find(asked.name)
     records: list[Any] = []
+    say(f"{chosen.name}: about {chosen.minutes:g} minute(s)", asked.quiet)
     try:
-        _measure(chosen, records, seed, jobs, quiet)
+        with progress(chosen.name, asked.quiet) as advance:
+            for one in experiments.run(chosen, seed=asked.seed, jobs=asked.jobs):
+                records.append(one)
+                advance(len(records), None)
     finally:
-        records = experiments.judge(records, chosen.tolerance, chosen.absolute, chosen.along)
-        lines = as_lines(chosen, records, seed)
-        if out is not None:
-            _write(lines, out)
-    if json:
+        records = experiments.judge(records, chosen.tolerance, chosen.along)
+        lines = _as_lines(chosen, records, asked.seed)
+        if asked.out is not None:
+            with atomic_write(asked.out, "w") as file:
+                file.writelines(f"{line}\n" for line in lines)
+    if asked.json:
         typer.echo("\n".join(lines))
     else:
         _show(chosen, records)
-    return chosen, records
+    _close({chosen.name: records}, [], asked)
 
 
-def as_lines(chosen: Any, records: Any, seed: int) -> list[str]:
+def _as_lines(chosen: Any, records: Sequence[Any], seed: int) -> list[str]:
     """The records as JSON lines."""
     from labelrank.experiments import to_json
 
@@ -107,71 +149,130 @@ def as_lines(chosen: Any, records: Any, seed: int) -> list[str]:
     return [to_json(record, **about) for record in records]
 
 
-def _write(lines: list[str], out: Path) -> None:
-    from labelrank.atomic import atomic_write
-
-    with atomic_write(out, "w") as file:
-        file.writelines(f"{line}\n" for line in lines)
-
-
-def _list(json: bool) -> None:
-    from labelrank.cli.book import contents
-
-    entries = contents()
-    if json:
-        as_json(_for_machines(entries))
-        return
-    columns = ("paper", "table or figure", "what it shows", "NAME", "minutes", "state", "remark")
-    rows = [
-        (e.paper, e.label, e.what, ", ".join(map(_marked, e.experiments)), e.minutes, e.state,
-         e.note)
-        for e in entries
-    ]  # fmt: skip
-    title = (
-        "Run one with: labelrank reproduce NAME; all of them with --all, those with * by --quick"
-    )
-    table(title, columns, rows)
-
-
-def _marked(name: str) -> str:
-    from labelrank.experiments.contents import planned
-
-    return f"{name}*" if planned([name], quick=True) else name
-
-
-def _for_machines(entries: list[Any]) -> list[dict[str, Any]]:
-    """One object an experiment, then one a table or figure that has none (its name is null)."""
-    from labelrank import experiments
-    from labelrank.cli.book import has_data
-
-    shown = ("name", "paper", "table", "summary", "data", "settings", "minutes", "tolerance")
-    found: list[dict[str, Any]] = []
-    for one in experiments.experiments():
-        shows = [entry.label for entry in entries if one.name in entry.experiments]
-        about = {key: getattr(one, key) for key in shown}
-        found.append({**about, "shows": shows, "available": has_data(one)})
-    return found + [
-        {"name": None, "paper": e.paper, "table": e.label, "summary": e.what, "note": e.note,
-         "available": False}
-        for e in entries if not e.experiments
-    ]  # fmt: skip
-
-
-def _measure(chosen: Any, records: list[Any], seed: int, jobs: int | None, quiet: bool) -> None:
-    """Gather the records one by one, so that an interrupt loses none."""
-    from labelrank import experiments
-
-    say(f"{chosen.name}: about {chosen.minutes:g} minute(s)", quiet)
-    with progress(chosen.name, quiet) as advance:
-        for record in experiments.run(chosen, seed=seed, jobs=jobs):
-            records.append(record)
-            advance(len(records), None)
-
-
-def _show(chosen: Any, records: list[Any]) -> None:
+def _show(chosen: Any, records: Sequence[Any]) -> None:
     rows = [
         (r.row, r.column, r.published, r.ours, r.difference, r.verdict, r.note) for r in records
     ]
     columns = ("row", "column", "published", "ours", "difference", "verdict", "")
     table(f"{chosen.name}: paper {chosen.paper}, {chosen.table}", columns, rows)
     typer.echo(f"{chosen.settings}; tolerance {100 * chosen.tolerance:g} % of the published value")
+
+
+def _run_book(asked: Options) -> None:
+    """Run the experiments that have their data; the page is written anew after each of them."""
+    from labelrank.experiments.book import write_book
+    from labelrank.report.book import book_page
+    from labelrank.report.page import write_text
+
+    chosen = _chosen(asked.quick, asked.quiet)
+    known = {one.name: one for one in chosen}
+    folder = asked.out or Path("results/book")
+    page = folder / "book.html"
+    done: list[Any] = []
+    with progress("reproducing", asked.quiet) as advance:
+        for chapter in write_book(
+            chosen, folder, seed=asked.seed, jobs=asked.jobs, fresh=asked.fresh,
+            tell=lambda experiment, records: advance(len(done), len(chosen)),
+        ):  # fmt: skip
+            done.append(chapter)
+            lines = _as_lines(known[chapter.experiment], chapter.records, asked.seed)
+            typer.echo("\n".join(lines) if asked.json else _told(chapter))
+            worse = _worse({one.experiment: one.records for one in done if not one.error}, asked)
+            write_text(book_page(done, known, folder, worse), page)
+    say(f"book: {page}; {sum(one.seconds for one in done) / 60:.1f} minutes", asked.quiet)
+    failed = [f"{chapter.experiment}: {chapter.error}" for chapter in done if chapter.error]
+    _close({one.experiment: one.records for one in done if not one.error}, failed, asked)
+
+
+def _chosen(quick: bool, quiet: bool) -> list[Any]:
+    from labelrank.errors import MissingError
+    from labelrank.experiments import contents, registry
+
+    wanted = contents.planned(registry.experiments(), quick)
+    chosen = [one for one in wanted if one.has_data]
+    without = [one.name for one in wanted if one not in chosen]
+    if not chosen:
+        raise MissingError(
+            "the data of no experiment is there; set LABELRANK_DATA (or --data) to its folder"
+        )
+    if without:
+        say(f"left out, their data is missing: {', '.join(without)}", quiet)
+    say(f"{len(chosen)} experiments, about {sum(e.minutes for e in chosen):g} minutes", quiet)
+    return chosen
+
+
+def _told(chapter: Any) -> str:
+    """One line: the experiment, its minutes, and its verdicts."""
+    said = ", ".join(f"{n} {verdict}" for verdict, n in chapter.counts.items())
+    if chapter.error:
+        said = f"failed: {chapter.error}"
+    kept = " (kept)" if chapter.kept else ""
+    return f"{chapter.experiment:<22}{chapter.seconds / 60:6.1f} min{kept}  {said}"
+
+
+def _now(measured: Mapping[str, Sequence[Any]]) -> dict[Any, Any]:
+    """What these experiments say now; not of one whose only record names missing data."""
+    from labelrank.experiments.verdicts import verdicts_of
+
+    whole = {k: rows for k, rows in measured.items() if all(r.row or r.column for r in rows)}
+    return {cell: one for name in whole for cell, one in verdicts_of(name, whole[name]).items()}
+
+
+def _worse(measured: Mapping[str, Sequence[Any]], asked: Options) -> list[Any]:
+    """What differs from the recorded verdicts; other seeds than the recorded are not compared."""
+    from labelrank.experiments import verdicts
+
+    path = asked.verdicts or verdicts.recorded_file()
+    return [] if asked.seed else verdicts.got_worse(_now(measured), verdicts.read(path))
+
+
+def _close(measured: Mapping[str, Sequence[Any]], failed: Sequence[str], asked: Options) -> None:
+    """Record the verdicts, or leave with an error that names what is worse or failed."""
+    from labelrank.experiments import verdicts
+
+    worse: list[Any] = []
+    if asked.record:
+        path, now = asked.verdicts or verdicts.recorded_file(), _now(measured)
+        verdicts.write(path, now)
+        say(f"{len(now)} verdicts recorded: {path}", asked.quiet)
+    else:
+        worse = _worse(measured, asked)
+    for sentence in [f"worse: {one}" for one in worse] + [f"failed: {one}" for one in failed]:
+        typer.echo(f"labelrank: {sentence}", err=True)
+    if failed or worse:
+        raise typer.Exit(_GOT_WORSE)
+
+
+def _list(json: bool) -> None:
+    from labelrank.experiments.contents import contents
+
+    entries = contents()
+    if json:
+        as_json(_for_machines(entries))
+        return
+    columns = ("paper", "table or figure", "what it shows", "NAME", "minutes", "state", "remark")
+    rows = []
+    for one in entries:
+        marked = ", ".join(each.name + "*" * each.quick for each in one.measured_by)
+        rows.append((*one[:3], marked, one.minutes, one.state, one.note))
+    title = (
+        "Run one with: labelrank reproduce NAME; all of them with --all, those with * by --quick"
+    )
+    table(title, columns, rows)
+
+
+def _for_machines(entries: Sequence[Any]) -> list[dict[str, Any]]:
+    """One object per experiment, then one per table or figure without (its name is null)."""
+    from labelrank.experiments import registry
+
+    shown = ("name", "paper", "table", "summary", "data", "settings", "minutes", "tolerance")
+    found: list[dict[str, Any]] = []
+    for one in registry.experiments():
+        shows = [entry.label for entry in entries if one.name in entry.by]
+        about = {key: getattr(one, key) for key in shown}
+        found.append({**about, "shows": shows, "available": one.has_data})
+    return found + [
+        {"name": None, "paper": e.paper, "table": e.label, "summary": e.what, "note": e.note,
+         "available": False}
+        for e in entries if not e.measured_by
+    ]  # fmt: skip

@@ -59,6 +59,7 @@ def _facts(frame: Any) -> dict[str, str]:
 def show(tables: list[Any], format: str | None, json: bool) -> None:
     """Print the tables: for people, for a paper, or for machines."""
     from labelrank.cli.printing import as_json, table
+    from labelrank.report import compared, comparison
 
     if json:
         as_json([_told(one) for one in tables])
@@ -66,43 +67,33 @@ def show(tables: list[Any], format: str | None, json: bool) -> None:
     if format is not None:
         typer.echo(_text(tables, format), nl=False)
         return
-    from labelrank.report import comparison
-
-    if len(tables[0].datasets) == 1:
-        _show_together(tables)
-    for one in tables if len(tables[0].datasets) > 1 else []:
-        heading, *rows = comparison.cells(one)
-        table(comparison.heading(one), [text for text, _ in heading], [_marked(r) for r in rows])
-        if comparison.finding(one):
-            typer.echo(f"  {comparison.finding(one)}\n")
+    first = tables[0]
+    if len(first.datasets) == 1:
+        shown = [(first.datasets[0], compared.together(tables), "")]
+    else:
+        shown = [
+            (comparison.heading(one), comparison.cells(one), comparison.finding(one))
+            for one in tables
+        ]
+    for title, (heading, *rows), finding in shown:
+        marked = [[f"{text} *" if best else text for text, best in row] for row in rows]
+        table(title, [text for text, _ in heading], marked)
+        if finding:
+            typer.echo(f"  {finding}\n")
     typer.echo(comparison.NOTE.replace("is bold", "is marked *"))
-    for note in comparison.failure_notes(tables[0]):
+    for note in comparison.failure_notes(first):
         typer.echo(note)
-
-
-def _show_together(tables: list[Any]) -> None:
-    """One data set: all criteria side by side."""
-    from labelrank.cli.printing import table
-    from labelrank.report import comparison
-
-    columns = [[row[1] for row in comparison.cells(one)[1:]] for one in tables]
-    rows = [
-        [name, *_marked([column[k] for column in columns])]
-        for k, name in enumerate(tables[0].learners)
-    ]
-    headings = [comparison.heading(one) for one in tables]
-    table(tables[0].datasets[0], ["learner", *headings], rows)
-
-
-def _marked(row: list[tuple[str, bool]]) -> list[str]:
-    return [f"{text} *" if best else text for text, best in row]
 
 
 def _text(tables: list[Any], format: str) -> str:
     from labelrank.report import comparison
 
-    text: str = getattr(comparison, f"as_{format}")(tables)
-    return text
+    writers = {
+        "markdown": comparison.as_markdown,
+        "latex": comparison.as_latex,
+        "csv": comparison.as_csv,
+    }
+    return writers[format](tables)
 
 
 def _tests(tables: list[Any]) -> str:

@@ -89,11 +89,12 @@ class Bench:
         try:
             with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as heard:
                 warnings.simplefilter("once")
-                found = self._measure(cell)
-            return found | {"warnings": sorted({_first_line(w.message) for w in heard})}
+                record = self._measure(cell)
+            sentences = {str(one.message).strip().split("\n")[0] for one in heard}
+            return record | {"warnings": sorted(sentences)}
         except MemoryError:
             return failure(cell, "out of memory", is_lost=True)
-        except Exception as error:  # whatever a learner raises is its own affair, not the others'
+        except Exception as error:  # the cells of other learners go on
             return failure(cell, _reason(error))
 
     def _measure(self, cell: Cell) -> dict[str, Any]:
@@ -104,10 +105,12 @@ class Bench:
         Y = _targets(problem, learner)
         chosen, tune_seconds = timed(lambda: self._tuned(cell, learner, X_train, Y[train]))
         learner.set_params(**chosen)
-        self._warm_up(cell, learner, X_train, Y[train])
+        if cell[:2] not in self._warm:
+            self._warm.add(cell[:2])
+            warm_up(learner, X_train, Y[train])
         with PeakMemory() as peak:
             fitted, fit_seconds = timed(lambda: learner.fit(X_train, Y[train]))
-            predicted, predict_seconds = timed(lambda: fitted.predict(X_test))
+            answer, predict_seconds = timed(lambda: _answer(fitted, X_test, problem))
         return {
             **cell._asdict(),
             "folds": len(problem.splits),
@@ -117,7 +120,7 @@ class Bench:
             "predict_seconds": predict_seconds,
             "tune_seconds": tune_seconds if self.candidates else None,
             "peak_mib": peak.mib,
-            "criteria": self._criteria(fitted, X_test, problem.Y[test], predicted, problem),
+            "criteria": self._criteria(fitted, X_test, problem.Y[test], answer, problem),
         }
 
     def _matrices(self, problem: Problem, fold: int, learner: Any) -> tuple[Any, Any]:
@@ -144,8 +147,8 @@ class Bench:
         sign = -1.0 if smaller_is_better(self.tune_for) else 1.0
 
         def score(fitted: Any, X: Any, Y: Any) -> float:
-            found = self._criteria(fitted, X, Y, fitted.predict(X), problem)
-            return sign * found[self.tune_for]
+            answer = _answer(fitted, X, problem)
+            return sign * self._criteria(fitted, X, Y, answer, problem)[self.tune_for]
 
         search = GridSearchCV(
             learner,
@@ -159,34 +162,34 @@ class Bench:
         return best
 
     def _criteria(
-        self, fitted: Any, X: Any, Y: Any, predicted: Any, problem: Problem
+        self, fitted: Any, X: Any, Y: Any, answer: tuple[Array | None, Any], problem: Problem
     ) -> dict[str, float]:
         """Every criterion of the answer, also those asked for that other packages have added."""
+        scores, predicted = answer
         if problem.has_classes:
             asked = map(criteria.get, {*OF_CLASSES, *self.criteria})
             return {criterion.name: criterion(Y, predicted) for criterion in asked}
-        scores = scores_of(fitted, X)
+        if scores is None:
+            scores = scores_of(fitted, X)
         members = (predicted.toarray() if sp.issparse(predicted) else np.asarray(predicted)) > 0
-        found = metrics.evaluate(Y, scores, cuts(scores, members), members)
-        found["exact_match"] = found["subset_accuracy"]
-        found["hamming_score"] = 1.0 - found["hamming_loss"]
-        for criterion in map(criteria.get, frozenset(self.criteria) - found.keys()):
+        values = metrics.evaluate(Y, scores, cuts(scores, members), members)
+        values["exact_match"] = values["subset_accuracy"]
+        values["hamming_score"] = 1.0 - values["hamming_loss"]
+        for criterion in map(criteria.get, frozenset(self.criteria) - values.keys()):
             given = scores if criterion.needs == "scores" else members
-            found[criterion.name] = criterion(Y, given)
-        return found
+            values[criterion.name] = criterion(Y, given)
+        return values
 
-    def _warm_up(self, cell: Cell, learner: Any, X: Any, Y: Any) -> None:
-        """Compiled code is made or loaded at its first use in a process: not on the clock.
 
-        A learner that fails here fails, and says why, in the fit that is timed.
-        """
-        if cell[:2] in self._warm:
-            return
-        self._warm.add(cell[:2])
-        few = slice(0, WARM_UP_ROWS)
-        with warnings.catch_warnings(), suppress(Exception):
-            warnings.simplefilter("ignore")
-            clone(learner).fit(X[few], Y[few]).predict(X[few])
+def warm_up(learner: Any, X: Any, Y: Any) -> None:
+    """Fit on a few rows: compiled code is made or loaded at its first use, not on the clock.
+
+    A learner that fails here fails, and says why, in the fit that is timed.
+    """
+    few = slice(0, WARM_UP_ROWS)
+    with warnings.catch_warnings(), suppress(Exception):
+        warnings.simplefilter("ignore")
+        clone(learner).fit(X[few], Y[few]).predict(X[few])
 
 
 def failure(cell: Cell, reason: str, *, is_lost: bool = False) -> dict[str, Any]:
@@ -214,10 +217,6 @@ def _filled(X_train: Any, X_test: Any) -> tuple[Any, Any]:
         return X_train, X_test
     means = SimpleImputer(keep_empty_features=True).fit(X_train)
     return means.transform(X_train), means.transform(X_test)
-
-
-def _first_line(message: Any) -> str:
-    return str(message).strip().split("\n")[0]
 
 
 def prepared(learner: Any, problem: Problem) -> Any:
@@ -249,8 +248,15 @@ def smaller_is_better(criterion: str) -> bool:
     return criterion in COSTS or criteria.get(criterion).direction != criteria.LARGER
 
 
+def _answer(fitted: Any, X: Any, problem: Problem) -> tuple[Array | None, Any]:
+    """Scores, if the learner gives them with its answer, and the answer: sets or class codes."""
+    if isinstance(fitted, LabelRanker) and not problem.has_classes:
+        return fitted.answer(X)
+    return None, fitted.predict(X)
+
+
 def cuts(scores: Array, members: Array) -> Any:
-    """Where Θ stands in each row's scores: 0 for a calibrated answer, else between set and rest.
+    """The threshold in the scores of each row: 0 if calibrated, else between set and rest.
 
     >>> cuts(np.array([[3.0, 2.0, 1.0]]), np.array([[True, False, False]])).tolist()
     [2.5]

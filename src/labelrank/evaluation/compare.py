@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state
 
-from labelrank import __version__, datasets, metrics
+from labelrank import datasets, metrics
 from labelrank.datasets.dataset import join
 from labelrank.errors import InputError, LabelrankError
 from labelrank.evaluation.cell import (
@@ -62,12 +61,12 @@ def compare(
 ) -> pl.DataFrame:
     """Measure learners on the folds of data sets.
 
-    Every cell (data set, learner, fold) runs on one thread: its times can be compared. Texts
-    become features by the training part of the fold alone, and missing values its means; that
-    time counts for no learner.
+    Every cell (data set, learner, fold) runs on one thread, so that times can be compared. Terms
+    of texts and means in place of missing values come from the training part of the fold alone;
+    the time for this is not counted.
 
-    A learner that fails on a fold costs that cell alone: its values are NaN, `reason` says why,
-    and a warning tells that there are such cells. An InputError is raised if all of them failed.
+    A learner that fails on a fold loses that cell alone: its values are NaN, `reason` says why,
+    and a warning says that there are such cells. Raise InputError if all cells fail.
 
     Parameters
     ----------
@@ -83,18 +82,19 @@ def compare(
     split : {"official"} or None
         Use the train and test part of the data sets instead of folds.
     tune : mapping of name to grid, or None
-        Choose each learner's settings by cross-validation within the training part, for the first
-        of the criteria. All try the same number of settings, that of the smallest grid;
-        from larger ones as many are drawn.
+        Choose each learner's settings by cross-validation within the training part, by the first
+        of the criteria. All learners try the same number of settings, that of the smallest grid;
+        as many are drawn from larger grids.
     seed : int
-        Settles the folds and what is drawn from grids.
+        Decides the folds and what is drawn from grids.
     jobs : int, default 1
         Cells measured side by side, each in a process of its own.
     memory : bool, default False
-        Give every cell a new process, so that nothing of an earlier cell touches its peak.
+        Give every cell a new process, so that no earlier cell changes its peak.
     out : path or None
-        Folder of `cells.jsonl`. Cells found there with the same settings are not measured again,
-        failed ones included, unless the machine was at fault (want of memory, a killed process).
+        Folder of `cells.jsonl`. Cells found there are not measured again if data, settings and
+        code are the same. This includes cells that failed, unless the machine was the reason (out
+        of memory, a killed process).
     retry : bool, default False
         Measure again the failed cells that are found in `out`.
     representation, max_terms : see `text.TextVectorizer`
@@ -104,7 +104,7 @@ def compare(
     Returns
     -------
     polars.DataFrame
-        Columns dataset, learner, fold, criterion, value, reason; one row a cell and criterion,
+        Columns dataset, learner, fold, criterion, value, reason; one row per cell and criterion,
         where fit_seconds, predict_seconds and peak_mib are criteria as well.
 
     Examples
@@ -186,7 +186,7 @@ def _tell_failures(records: Mapping[Cell, Mapping[str, Any]], *, is_stored: bool
 
 
 def _pass_on(cell: Cell, heard: list[str], told: set[str]) -> None:
-    """What a learner warned of, once and not in every fold."""
+    """Warn of what a learner warned of, once and not in every fold."""
     for sentence in (f"{cell.learner} on {cell.dataset}: {text}" for text in heard):
         if sentence not in told:
             told.add(sentence)
@@ -305,18 +305,17 @@ def _check(bench: Bench, problems: list[Problem], jobs: int) -> None:
 
 def _fingerprints(bench: Bench) -> dict[Cell, str]:
     """Every cell with a digest of all that decides its result, learners of a fold side by side."""
-    found = {}
+    marks = {}
     for problem in bench.problems.values():
-        content = _digest(problem)
-        for fold in range(len(problem.splits)):
+        content = joblib.hash([_arrays(problem.inputs), _arrays(problem.Y)])
+        terms = [bench.representation, bench.max_terms] if problem.has_texts else None
+        for fold, rows in enumerate(problem.splits):
+            about = [content, joblib.hash(rows), terms, bench.seed, Bench]
             for name, learner in bench.learners.items():
                 cell = Cell(problem.name, name, fold)
                 tuning = [bench.candidates[name], bench.tune_for] if bench.candidates else None
-                terms = [bench.representation, bench.max_terms] if problem.has_texts else None
-                described = [type(learner), _settings(learner), tuning, terms, bench.seed]
-                rows = _hash(*problem.splits[fold])
-                found[cell] = fingerprint(__version__, cell, content, rows, *described)
-    return found
+                marks[cell] = fingerprint(cell, about, type(learner), _settings(learner), tuning)
+    return marks
 
 
 def _settings(learner: Any) -> dict[str, Any]:
@@ -324,24 +323,11 @@ def _settings(learner: Any) -> dict[str, Any]:
     return {key: every[key] for key in every if key.split("__")[-1] not in _DO_NOT_MATTER}
 
 
-def _digest(problem: Problem) -> str:
-    inputs = problem.inputs
-    if problem.has_texts:
-        return fingerprint(inputs, _digest_of(problem.Y))
-    return fingerprint(_digest_of(inputs), _digest_of(problem.Y))
-
-
-def _digest_of(matrix: Any) -> str:
+def _arrays(matrix: Any) -> list[Any]:
+    """The values of a matrix, whatever else a sparse one remembers of itself; or texts."""
     if sp.issparse(matrix):
-        return _hash(np.array(matrix.shape), matrix.indptr, matrix.indices, matrix.data)
-    return _hash(np.array(matrix.shape), matrix)
-
-
-def _hash(*arrays: Any) -> str:
-    digest = sha256()
-    for array in arrays:
-        digest.update(str(array.dtype).encode() + np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()[:16]
+        return [matrix.shape, matrix.indptr, matrix.indices, matrix.data]
+    return [matrix]
 
 
 def _frame(records: list[dict[str, Any]], criteria: Sequence[str]) -> pl.DataFrame:
@@ -352,12 +338,8 @@ def _frame(records: list[dict[str, Any]], criteria: Sequence[str]) -> pl.DataFra
     rows = []
     for record in records:
         cell = [record[key] for key in ("dataset", "learner", "fold")]
-        every, reason = _values(record), record.get("error")
-        rows += [(*cell, name, every[name], reason) for name in [*criteria, *COSTS]]
+        reason = record.get("error")
+        values = {**record.get("criteria", {}), **{key: record.get(key) for key in COSTS}}
+        for name in [*criteria, *COSTS]:
+            rows.append((*cell, name, values[name] if reason is None else np.nan, reason))
     return pl.DataFrame(rows, schema=columns, orient="row")
-
-
-def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    if "error" in record:
-        return defaultdict(lambda: np.nan)
-    return {**record["criteria"], **{key: record[key] for key in COSTS}}

@@ -4,15 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from labelrank._types import Int64
 from labelrank.errors import InputError
 from labelrank.kernels import folds
-from labelrank.relevance import check_relevance, is_class_vector
-
-Rows = npt.NDArray[np.int64]
+from labelrank.relevance import check_relevance, from_classes, is_class_vector, relevant_part
 
 
 class StratifiedFolds:
@@ -25,7 +22,7 @@ class StratifiedFolds:
     ----------
     n_splits : int, default 10
     random_state : int, RandomState or None
-        Settles what is equally good; the same seed gives the same folds.
+        Decides between folds that are equally good; the same seed gives the same folds.
 
     Examples
     --------
@@ -43,15 +40,18 @@ class StratifiedFolds:
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         return self.n_splits
 
-    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Int64, Int64]]:
         """Pairs (train, test) of row indices."""
         fold = self.assign(y)
         for f in range(self.n_splits):
             yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
 
-    def assign(self, Y: Any) -> Rows:
+    def assign(self, Y: Any) -> Int64:
         """The fold of each row."""
-        relevant = _relevant(Y)
+        if is_class_vector(Y):
+            relevant = from_classes(Y, np.unique(Y))
+        else:
+            relevant = relevant_part(check_relevance(Y))
         n = relevant.shape[0]
         if not 2 <= self.n_splits <= n:
             raise InputError(f"got {self.n_splits} folds for {n} instances; give 2 to {n} folds")
@@ -64,15 +64,3 @@ class StratifiedFolds:
             noise, self.n_splits, fold,
         )  # fmt: skip
         return fold
-
-
-def _relevant(Y: Any) -> sp.csr_array:
-    """The relevant entries alone; a class vector is one label an instance."""
-    if is_class_vector(Y):
-        classes, column = np.unique(np.asarray(Y), return_inverse=True)
-        n = len(column)
-        return sp.csr_array((np.ones(n), column, np.arange(n + 1)), shape=(n, len(classes)))
-    csr = check_relevance(Y)
-    csr.data = (csr.data > 0).astype(np.float64)
-    csr.eliminate_zeros()
-    return csr

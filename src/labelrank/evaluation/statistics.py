@@ -3,12 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
+from labelrank._types import Float64
 from labelrank.errors import InputError
-
-Array = npt.NDArray[np.float64]
 
 
 class Test(NamedTuple):
@@ -23,9 +21,9 @@ class Friedman(NamedTuple):
 
     statistic: float
     p_value: float
-    mean_ranks: Array
+    mean_ranks: Float64
     critical_difference: float
-    pairwise_p_values: Array
+    pairwise_p_values: Float64
 
 
 def paired_t_test(a: Any, b: Any) -> Test:
@@ -34,11 +32,7 @@ def paired_t_test(a: Any, b: Any) -> Test:
     >>> round(paired_t_test([1.0, 2.0, 3.0], [1.1, 2.3, 3.2]).p_value, 3)
     0.074
     """
-    a, b = _paired(a, b)
-    if np.allclose(a, b):
-        return Test(0.0, 1.0)
-    found = stats.ttest_rel(a, b)
-    return Test(float(found.statistic), float(found.pvalue))
+    return _tested(a, b, stats.ttest_rel, np.allclose)
 
 
 def wilcoxon(a: Any, b: Any) -> Test:
@@ -47,14 +41,20 @@ def wilcoxon(a: Any, b: Any) -> Test:
     >>> wilcoxon([1, 2, 3, 4, 5, 6], [2, 3, 5, 6, 8, 9]).p_value < 0.05
     True
     """
-    a, b = _paired(a, b)
-    if np.array_equal(a, b):
+    return _tested(a, b, stats.wilcoxon, np.array_equal)
+
+
+def _tested(a: Any, b: Any, test: Any, are_equal: Any) -> Test:
+    a, b = (np.asarray(values, dtype=np.float64) for values in (a, b))
+    if a.shape != b.shape or a.ndim != 1 or len(a) < 2:
+        raise InputError(f"got {a.shape} and {b.shape} values; give two lists of equal length >= 2")
+    if are_equal(a, b):
         return Test(0.0, 1.0)
-    found = stats.wilcoxon(a, b)
-    return Test(float(found.statistic), float(found.pvalue))
+    result = test(a, b)
+    return Test(float(result.statistic), float(result.pvalue))
 
 
-def holm(p_values: Any) -> Array:
+def holm(p_values: Any) -> Float64:
     """Holm's adjustment of several p-values tested together.
 
     >>> holm([0.01, 0.04, 0.03]).tolist()
@@ -68,12 +68,12 @@ def holm(p_values: Any) -> Array:
     return adjusted
 
 
-def mean_ranks(values: Any, *, smaller_is_better: bool = True) -> Array:
+def mean_ranks(values: Any, *, smaller_is_better: bool = True) -> Float64:
     """Mean rank of each column (learner) over the rows (data sets); ties share their ranks."""
     return _ranks(values, smaller_is_better).mean(axis=0)
 
 
-def rank_totals(values: Any, *, smaller_is_better: bool = True) -> Array:
+def rank_totals(values: Any, *, smaller_is_better: bool = True) -> Float64:
     """Sum over the rows of each column's rank, as in the last line of the PRO loss table.
 
     >>> rank_totals([[0.1, 0.2], [0.3, 0.4]]).tolist()
@@ -82,7 +82,7 @@ def rank_totals(values: Any, *, smaller_is_better: bool = True) -> Array:
     return _ranks(values, smaller_is_better).sum(axis=0)
 
 
-def robustness(losses: Any) -> Array:
+def robustness(losses: Any) -> Float64:
     """Sum over data sets (rows) of a learner's loss over the worst loss there; smaller is better.
 
     >>> robustness([[1.0, 2.0], [4.0, 2.0]]).tolist()
@@ -114,33 +114,25 @@ def friedman_nemenyi(
     quantile = float(stats.studentized_range.ppf(1 - alpha, k, np.inf)) / np.sqrt(2)
     gaps = np.abs(ranks[:, None] - ranks[None, :]) / scale
     pairwise = stats.studentized_range.sf(gaps * np.sqrt(2), k, np.inf)
-    statistic, p_value = _friedman(table) if k > 2 else (float("nan"), float(pairwise[0, 1]))
-    return Friedman(statistic, p_value, ranks, float(quantile * scale), np.minimum(pairwise, 1.0))
+    if k == 2:
+        statistic, p_value = np.nan, pairwise[0, 1]
+    elif np.ptp(table, axis=1).max() == 0:
+        statistic, p_value = 0.0, 1.0
+    else:
+        statistic, p_value = stats.friedmanchisquare(*table.T)
+    difference = float(quantile * scale)
+    return Friedman(float(statistic), float(p_value), ranks, difference, np.minimum(pairwise, 1.0))
 
 
-def _friedman(table: Array) -> tuple[float, float]:
-    if np.ptp(table, axis=1).max() == 0:
-        return 0.0, 1.0
-    found = stats.friedmanchisquare(*table.T)
-    return float(found.statistic), float(found.pvalue)
-
-
-def _ranks(values: Any, smaller_is_better: bool) -> Array:
+def _ranks(values: Any, smaller_is_better: bool) -> Float64:
     table = _table(values)
     return stats.rankdata(table if smaller_is_better else -table, axis=1)
 
 
-def _table(values: Any) -> Array:
+def _table(values: Any) -> Float64:
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or not np.isfinite(table).all():
         raise InputError(
-            f"got values of shape {table.shape}; give a full table, one row a data set"
+            f"got values of shape {table.shape}; give a full table, one row per data set"
         )
     return table
-
-
-def _paired(a: Any, b: Any) -> tuple[Array, Array]:
-    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if a.shape != b.shape or a.ndim != 1 or len(a) < 2:
-        raise InputError(f"got {a.shape} and {b.shape} values; give two lists of equal length >= 2")
-    return a, b

@@ -1,32 +1,42 @@
-"""Cells of a comparison on disk: one JSON line each, there the moment the cell is done.
+"""Results on disk, one JSON line each, under a fingerprint of all that decides them.
 
-A line is appended, flushed and forced to disk before the next cell counts, so that a run ended
-at any moment loses at most the cells in progress. What such an end may leave, a line cut short, is
-recognised when the file is opened again, and taken away.
+A line is appended and forced to disk before the next result counts, so that a run that is killed
+loses only what it was measuring. If that leaves a line cut short, the next run removes it.
+
+The fingerprint holds the code as well: the syntax trees of all modules of labelrank that a learner
+or an experiment imports. An edited formula changes it, an edited docstring or comment does not.
 """
 
+import ast
 import hashlib
 import json
 import math
 import os
+import re
+import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
+import labelrank
 from labelrank.errors import MissingError
 
-FILE = "cells.jsonl"
+_PACKAGE = Path(labelrank.__file__).parent
+_PLACE = re.compile(r"(labelrank(?:\.\w+)+)(?::\w+)?")
 
 
 class CellStore:
-    """The finished cells in a folder, by their fingerprint; one run at a time may hold it.
+    """The results in a folder, by their fingerprint; one run at a time may hold it.
 
     Parameters
     ----------
     folder : path
         Made if it is not there.
+    name : str
+        Of the file.
 
     Attributes
     ----------
@@ -45,8 +55,8 @@ class CellStore:
     0.5
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.path = Path(folder) / FILE
+    def __init__(self, folder: str | os.PathLike[str], name: str = "cells.jsonl") -> None:
+        self.path = Path(folder) / name
         self.done: dict[str, dict[str, Any]] = {}
 
     def __enter__(self) -> Self:
@@ -77,7 +87,7 @@ class CellStore:
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._file, size)
-            advice = f"{len(self.done)} cell(s) are kept: make room and run the same again"
+            advice = f"{len(self.done)} result(s) are kept: make room and run the same again"
             raise self._refusal(error, advice) from error
         self.done[record["fingerprint"]] = dict(record)
 
@@ -85,12 +95,12 @@ class CellStore:
         import fcntl
 
         if not self.path.is_file():
-            raise MissingError(f"{self.path} is no plain file; give another folder")
+            raise MissingError(f"{self.path} is not a regular file; give another folder")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise MissingError(
-                f"{self.path} is in use by another comparison; wait for it, or give another folder"
+                f"{self.path} is in use by another run; wait for it, or give another folder"
             ) from None
 
     def _recover(self) -> None:
@@ -103,7 +113,7 @@ class CellStore:
             record = _record(line)
             if record is None:
                 warnings.warn(
-                    f"line {number} of {self.path} is damaged; its cell is measured again",
+                    f"line {number} of {self.path} is damaged; its result is measured again",
                     stacklevel=3,
                 )
             else:
@@ -116,19 +126,91 @@ class CellStore:
 def fingerprint(*parts: Any) -> str:
     """A short digest of settings: equal for equal ones, in whatever order a mapping names them.
 
+    Classes and functions count by their name and their `code`, objects by those of their class.
+
     >>> fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
     True
     """
-    text = json.dumps(parts, sort_keys=True, default=_named)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return _digest(json.dumps(parts, sort_keys=True, default=_named))
 
 
 def _named(value: Any) -> Any:
-    """What JSON does not know: arrays by their values, functions and objects by their names."""
+    """What JSON does not know: arrays by their values, all else by its name and code."""
     if hasattr(value, "tolist"):
         return value.tolist()
     kind = value if hasattr(value, "__qualname__") else type(value)
-    return f"{kind.__module__}.{kind.__qualname__}"
+    return f"{kind.__module__}.{kind.__qualname__} {code(kind.__module__)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@lru_cache
+def code(module: str) -> str:
+    """A digest of the code of a module and of all that it imports from labelrank.
+
+    Docstrings, comments and layout do not count.
+    """
+    trees: dict[str, str] = {}
+    waiting = {module}
+    while waiting:
+        name = waiting.pop()
+        tree = _tree(_source(name))
+        trees[name] = _digest(ast.dump(tree))
+        named = {one for place in _places(tree) for one in _modules(place)}
+        waiting |= named - trees.keys()
+    return _digest(json.dumps(trees, sort_keys=True))
+
+
+def _source(module: str) -> str:
+    """The text of a module; nothing where there is none, as for compiled ones."""
+    path = _file(module) or Path(getattr(sys.modules.get(module), "__file__", None) or "")
+    return path.read_text(encoding="utf-8") if path.suffix == ".py" else ""
+
+
+def _file(module: str) -> Path | None:
+    """The file of a module of this package."""
+    first, *names = module.split(".")
+    stem = _PACKAGE.joinpath(*names)
+    files = (stem.with_suffix(".py"), stem / "__init__.py") if first == "labelrank" else ()
+    return next((file for file in files if file.is_file()), None)
+
+
+def _tree(source: str) -> ast.Module:
+    """The syntax tree without docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            del node.body[: ast.get_docstring(node) is not None]
+    return tree
+
+
+def _places(tree: ast.Module) -> Iterator[str]:
+    """What a module names of this package: by imports, and by text such as the catalog's."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            places = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (place if _file(place) else f"{node.module}" for place in places)
+            yield from (place for place in places if node.module == "labelrank")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _modules(place: str) -> list[str]:
+    """The modules of this package that make what stands at a place; all of them for a package."""
+    match = _PLACE.fullmatch(place)
+    if match is None:
+        return []
+    file = _file(match[1])
+    if file is None:
+        name = match[1].removeprefix("labelrank.")
+        made = getattr(labelrank, name) if name in labelrank.__all__ else None
+        return [made.__module__] if isinstance(made, type) else []
+    inside = sorted(file.parent.glob("[!_]*.py")) if file.name == "__init__.py" else []
+    return [match[1], *(f"{match[1]}.{other.stem}" for other in inside)]
 
 
 def _record(line: bytes) -> dict[str, Any] | None:

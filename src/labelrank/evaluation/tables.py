@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from labelrank._types import Float64
 from labelrank.errors import InputError
 from labelrank.evaluation.cell import COSTS, smaller_is_better
 from labelrank.evaluation.statistics import (
@@ -23,7 +25,6 @@ from labelrank.evaluation.statistics import (
 if TYPE_CHECKING:
     import polars as pl
 
-Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 ALPHA = 0.05
@@ -53,8 +54,8 @@ class Table:
     criterion: str
     learners: list[str]
     datasets: list[str]
-    means: Array
-    deviations: Array
+    means: Float64
+    deviations: Float64
     tests: list[Comparison]
     friedman: Friedman | None
     failures: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -65,7 +66,7 @@ class Table:
         return self.means == _best(self.means, self.criterion)
 
     @property
-    def ranks(self) -> Array | None:
+    def ranks(self) -> Float64 | None:
         """Mean rank of each learner, 1 the best, NaN where values lack; None without two such."""
         learners, datasets = complete(self.means)
         if learners.sum() < 2 or datasets.sum() < 2:
@@ -79,13 +80,13 @@ class Table:
     @property
     def ranked(self) -> list[str]:
         """The learners that have a value on every data set that has any."""
-        return _chosen(self.learners, complete(self.means)[0])
+        return list(compress(self.learners, complete(self.means)[0]))
 
     @property
     def left_out(self) -> list[str]:
         """The learners, then the data sets, that no test over data sets can use."""
         learners, datasets = complete(self.means)
-        return _chosen(self.learners, ~learners) + _chosen(self.datasets, ~datasets)
+        return [*compress(self.learners, ~learners), *compress(self.datasets, ~datasets)]
 
     def is_worse(self, learner: str, dataset: str) -> bool:
         """Significantly worse than the best on that data set (paired t-test, Holm, 5 %)."""
@@ -121,24 +122,23 @@ def summarise(frame: pl.DataFrame, criterion: str) -> Table:
     folds = {name: [values[name, learner] for learner in learners] for name in datasets}
     means = np.array([[np.mean(one) for one in folds[name]] for name in datasets]).T
     deviations = np.array([[_deviation(one) for one in folds[name]] for name in datasets]).T
+    tests: list[Comparison] = []
+    friedman = None
+    if criterion not in COSTS:
+        for d, name in enumerate(datasets):
+            tests += _on_folds(criterion, name, learners, means[:, d], folds[name])
+        rows, columns = complete(means)
+        if rows.sum() > 1 and columns.sum() > 1:
+            lower, shared = smaller_is_better(criterion), means[np.ix_(rows, columns)]
+            friedman = friedman_nemenyi(shared.T, smaller_is_better=lower, alpha=ALPHA)
+            best = int(np.argmin(friedman.mean_ranks))
+            names = list(compress(learners, rows))
+            tests += _tested(criterion, OVER_ALL, names, best, "Wilcoxon", list(shared))
     failures = _failures(frame)
-    if criterion in COSTS:
-        return Table(criterion, learners, datasets, means, deviations, [], None, failures)
-    tests = [
-        test
-        for d, name in enumerate(datasets)
-        for test in _on_folds(criterion, name, learners, means[:, d], folds[name])
-    ]
-    rows, columns = complete(means)
-    found = None
-    if rows.sum() > 1 and columns.sum() > 1:
-        means_of_all = means[np.ix_(rows, columns)]
-        found = _friedman(means_of_all, criterion)
-        tests += _over_data(criterion, _chosen(learners, rows), means_of_all, found)
-    return Table(criterion, learners, datasets, means, deviations, tests, found, failures)
+    return Table(criterion, learners, datasets, means, deviations, tests, friedman, failures)
 
 
-def complete(means: Array) -> tuple[Mask, Mask]:
+def complete(means: Float64) -> tuple[Mask, Mask]:
     """Learners (rows) with a value on all data sets (columns) that have any, and those data sets.
 
     >>> nan = float("nan")
@@ -150,10 +150,6 @@ def complete(means: Array) -> tuple[Mask, Mask]:
     columns: Mask = np.any(known, axis=0)
     rows: Mask = np.all(known[:, columns], axis=1)
     return rows & bool(columns.any()), columns
-
-
-def _chosen(names: list[str], mask: Mask) -> list[str]:
-    return [name for name, is_in in zip(names, mask, strict=True) if is_in]
 
 
 def _failures(frame: pl.DataFrame) -> dict[tuple[str, str], str]:
@@ -170,7 +166,7 @@ def _failures(frame: pl.DataFrame) -> dict[tuple[str, str], str]:
     return found
 
 
-def _values(frame: pl.DataFrame, criterion: str) -> dict[tuple[str, str], Array]:
+def _values(frame: pl.DataFrame, criterion: str) -> dict[tuple[str, str], Float64]:
     chosen = frame.filter(frame["criterion"] == criterion).sort("fold", maintain_order=True)
     if chosen.is_empty():
         known = ", ".join(frame["criterion"].unique(maintain_order=True))
@@ -182,50 +178,38 @@ def _values(frame: pl.DataFrame, criterion: str) -> dict[tuple[str, str], Array]
     }
 
 
-def _deviation(values: Array) -> float:
+def _deviation(values: Float64) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
-def _best(means: Array, criterion: str) -> Array:
+def _best(means: Float64, criterion: str) -> Float64:
     worst = np.inf if smaller_is_better(criterion) else -np.inf
     known = np.where(np.isnan(means), worst, means)
     return known.min(axis=0) if worst > 0 else known.max(axis=0)
 
 
 def _on_folds(
-    criterion: str, dataset: str, learners: list[str], means: Array, folds: Sequence[Array]
+    criterion: str, dataset: str, learners: list[str], means: Float64, folds: Sequence[Float64]
 ) -> list[Comparison]:
     """Tests against the best on one data set, of those with a value on each of several folds."""
     known = [k for k in range(len(learners)) if np.isfinite(folds[k]).all()]
     if len(known) < 2 or len(folds[0]) < 2:
         return []
     best = (min if smaller_is_better(criterion) else max)(known, key=lambda k: means[k])
-    pairs = [(folds[k], folds[best]) for k in known if k != best]
-    names = [learners[k] for k in known if k != best]
-    about = (criterion, dataset, names, learners[best])
-    return _tested(*about, "t", pairs) + _tested(*about, "Wilcoxon", pairs)
-
-
-def _over_data(
-    criterion: str, learners: list[str], means: Array, found: Friedman
-) -> list[Comparison]:
-    best = int(np.argmin(found.mean_ranks))
-    pairs = [(means[k], means[best]) for k in range(len(learners)) if k != best]
-    names = [name for k, name in enumerate(learners) if k != best]
-    return _tested(criterion, OVER_ALL, names, learners[best], "Wilcoxon", pairs)
+    names, values = [learners[k] for k in known], [folds[k] for k in known]
+    about = (criterion, dataset, names, known.index(best))
+    return _tested(*about, "t", values) + _tested(*about, "Wilcoxon", values)
 
 
 def _tested(
-    criterion: str, dataset: str, names: list[str], against: str, test: str, pairs: Sequence[Any]
+    criterion: str, dataset: str, learners: list[str], best: int, test: str, values: Sequence[Any]
 ) -> list[Comparison]:
-    """One test for each pair of values, adjusted together."""
-    found = [(paired_t_test if test == "t" else wilcoxon)(*pair) for pair in pairs]
+    """A test of each learner against the best one, adjusted together."""
+    compared = paired_t_test if test == "t" else wilcoxon
+    others = [k for k in range(len(learners)) if k != best]
+    found = [compared(values[k], values[best]) for k in others]
     adjusted = holm([one.p_value for one in found])
     return [
-        Comparison(criterion, dataset, name, against, test, one.statistic, one.p_value, float(p))
-        for name, one, p in zip(names, found, adjusted, strict=True)
+        Comparison(criterion, dataset, learners[k], learners[best], test, *one, float(p))
+        for k, one, p in zip(others, found, adjusted, strict=True)
     ]
-
-
-def _friedman(means: Array, criterion: str) -> Friedman:
-    return friedman_nemenyi(means.T, smaller_is_better=smaller_is_better(criterion), alpha=ALPHA)

@@ -1,28 +1,26 @@
 """The whole book of results: experiments one after another, each kept the moment it is done.
 
-An experiment's records are one file, written whole or not at all, under a fingerprint of all that
-decides them. A run that was interrupted finds the files of the same fingerprint and goes on with
-the others; after a change of seed, settings or code everything it touches is measured again.
+The records of an experiment are one line of `chapters.jsonl`, under a fingerprint of all that
+decides them. A run that was interrupted keeps the chapters of the same fingerprint and goes on
+with the others. After a change of the seed, of the settings or of the code that measures, an
+experiment runs again.
 """
 
-import hashlib
-import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from labelrank.atomic import atomic_write
-from labelrank.errors import MissingError
-from labelrank.experiments import Experiment, Record, figures, judge
+from labelrank.evaluation.store import CellStore, fingerprint
+from labelrank.experiments import figures
+from labelrank.experiments.record import Record, judge
+from labelrank.experiments.registry import Experiment
 
-# What is printed, drawn as a page or served decides no number.
-_NO_NUMBERS = ("cli", "report", "server")
+FILE = "chapters.jsonl"
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,11 @@ class Chapter:
     error: str = ""
     kept: bool = False
 
+    @property
+    def counts(self) -> Counter[str]:
+        """How many numbers got each verdict."""
+        return Counter(record.verdict for record in self.records)
+
 
 def write_book(
     chosen: Sequence[Experiment],
@@ -51,23 +54,31 @@ def write_book(
     """Run the experiments, shortest first; each chapter comes when it is stored in `folder`.
 
     Those that `folder` holds already are not run again, unless `fresh`. An experiment that fails
-    gives a chapter with its error, is not stored, and does not stop the others. `tell` hears of
-    every record.
+    gives a chapter with its error, is not stored, and does not stop the others. `tell` is called
+    after every record.
     """
-    _make_room(folder)
-    for experiment in sorted(chosen, key=lambda one: one.minutes):
-        mark = fingerprint(experiment, seed)
-        kept = None if fresh else read_chapter(folder, experiment.name, mark)
-        if kept is None:
-            kept = _measured(experiment, folder, seed, jobs, mark, tell)
-            if not kept.error:
-                _store(folder, kept)
-        yield kept
+    with CellStore(folder, FILE) as store:
+        for experiment in sorted(chosen, key=lambda one: one.minutes):
+            mark = fingerprint(vars(experiment), seed)
+            chapter = None if fresh else _kept(store.done.get(mark))
+            if chapter is None:
+                chapter = _measured(experiment, folder, seed, jobs, mark, tell)
+                if not chapter.error:
+                    store.add(asdict(chapter))
+            yield chapter
 
 
 def pictures(folder: Path, name: str) -> list[Path]:
     """The pictures that an experiment of the book drew, by name."""
     return sorted((folder / "figures" / name).glob("*.png"))
+
+
+def _kept(stored: Any) -> Chapter | None:
+    """The chapter as it was stored; None if there is none, or one of another form."""
+    with suppress(TypeError, KeyError):
+        records = tuple(Record(**record) for record in stored["records"])
+        return Chapter(**{**stored, "records": records, "kept": True})
+    return None
 
 
 def _measured(
@@ -78,10 +89,12 @@ def _measured(
     mark: str,
     tell: Callable[[Experiment, int], Any],
 ) -> Chapter:
-    """A chapter; any error is its last word, for the others must not be lost by it."""
+    """A chapter; an error ends this experiment and is told in it, for the others go on."""
     records: list[Record] = []
     error = ""
-    place = figures.folder.set(_emptied(folder / "figures" / experiment.name))
+    for picture in pictures(folder, experiment.name):
+        picture.unlink()  # of an earlier run
+    place = figures.folder.set(folder / "figures" / experiment.name)
     start, cpu = time.perf_counter(), _cpu()
     try:
         for record in experiment.measure(seed=seed, jobs=jobs):
@@ -91,77 +104,11 @@ def _measured(
         error = " ".join(str(failure).split()) or type(failure).__name__
     finally:
         figures.folder.reset(place)
-    judged = judge(records, experiment.tolerance, experiment.absolute, experiment.along)
-    seconds, cpu_seconds = time.perf_counter() - start, _cpu() - cpu
-    return Chapter(
-        experiment.name, seed, mark, round(seconds, 2), round(cpu_seconds, 2), tuple(judged), error
-    )
+    seconds, cpu_seconds = round(time.perf_counter() - start, 2), round(_cpu() - cpu, 2)
+    judged = judge(records, experiment.tolerance, experiment.along)
+    return Chapter(experiment.name, seed, mark, seconds, cpu_seconds, tuple(judged), error)
 
 
 def _cpu() -> float:
     """Seconds of computing, with those of worker processes that have ended."""
     return sum(os.times()[:4])
-
-
-def _emptied(folder: Path) -> Path:
-    """The folder without pictures of an earlier run."""
-    for picture in folder.glob("*.png"):
-        picture.unlink()
-    return folder
-
-
-def fingerprint(experiment: Experiment, seed: int) -> str:
-    """A digest of what the experiment declares, of the seed, and of the code that measures."""
-    told = {key: value for key, value in vars(experiment).items() if key != "measure"}
-    text = json.dumps([told, seed, _code()], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-@lru_cache(maxsize=1)
-def _code() -> str:
-    digest = hashlib.sha256()
-    package = Path(str(resources.files("labelrank")))
-    for path in sorted(package.rglob("*.py")):
-        place = path.relative_to(package)
-        if place.parts[0] not in _NO_NUMBERS:
-            digest.update(str(place).encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def _store(folder: Path, chapter: Chapter) -> None:
-    """One line about the run, then one a record."""
-    about = {key: value for key, value in asdict(chapter).items() if key not in _NOT_STORED}
-    lines = [about, *(asdict(record) for record in chapter.records)]
-    with atomic_write(_path(folder, chapter.experiment), "w") as file:
-        file.writelines(json.dumps(line) + "\n" for line in lines)
-
-
-def _make_room(folder: Path) -> None:
-    """A folder that cannot be written is told before anything is measured."""
-    try:
-        _path(folder, "").parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(folder / ".writable"):
-            pass
-        (folder / ".writable").unlink()
-    except (OSError, MissingError) as error:
-        raise MissingError(
-            f"{folder}: cannot be written; give a folder that you may write to by --out"
-        ) from error
-
-
-_NOT_STORED = ("records", "error", "kept")
-
-
-def read_chapter(folder: Path, name: str, mark: str) -> Chapter | None:
-    """What is stored of an experiment under this fingerprint; None if nothing, or if damaged."""
-    with suppress(OSError, ValueError, TypeError, KeyError):
-        lines = _path(folder, name).read_text(encoding="utf-8").splitlines()
-        about, *records = map(json.loads, lines)
-        if about["fingerprint"] == mark:
-            found = tuple(Record(**record) for record in records)
-            return Chapter(**about, records=found, kept=True)
-    return None
-
-
-def _path(folder: Path, name: str) -> Path:
-    return folder / "records" / f"{name}.jsonl"

@@ -1,42 +1,50 @@
-"""Paper 001, the preference learning machine: Figures 2, 3 and 4, and the costs it states.
+"""Lauriola et al. (2018), the preference learning machine: Figures 2, 3 and 4, and its costs.
 
 The figures print no numbers, so ours stand alone; what can be compared is their order. The
 paper's 20,000 PubMed abstracts are not ours to give: the PubMed sample has 1,250 with split,
-and a synthetic stream has the paper's 28,333 labels and 100,000 words. `plm-ablation` measures
-what the order of the learners depends on.
+and a synthetic stream has the paper's 28,333 labels and 100,000 words. As in the paper documents
+are counts of words, a model learns from a sample of them, and the codes of EP-PLM come from the
+labels of far more documents. `plm-ablation` changes one of these things at a time.
 """
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from labelrank.experiments import Record, experiment, figures, published
-from labelrank.experiments.plm_protocol import (
-    MLPS,
-    REAL,
-    SETTINGS,
-    SYNTHETIC,
-    made,
-    part,
-    records,
-)
+from labelrank.experiments import figures
+from labelrank.experiments.protocol import hold_out, learner
+from labelrank.experiments.record import Record
+from labelrank.experiments.registry import experiment, published
 
-SETS = (*REAL, SYNTHETIC)
-PAPER = ("EC-PLM", "EP-PLM")
-PLMS = (*PAPER, "EC-PLM+", "EP-PLM+")
+SYNTHETIC = "synthetic MeSH"
+REAL = ("pubmed-mesh", "eurlex-titles", "debtags")
+MLPS = ("MLP linear", "MLP sigmoid")
+PAIR = ("EC-PLM", "EP-PLM")
+PLUS = ("EC-PLM+", "EP-PLM+")
+PLMS = (*PAIR, *PLUS)
 _EPOCHS = (1, 3, 10, 30, 100)
 _MODELS = (1, 2, 5, 10)
 _DIMENSIONS = (25, 50, 100, 200)
+_MOST_OF_A_MODEL, _MOST_TEST, _SYNTHETIC_TEST = 2_000, 1_000, 250
+_SYNTHETIC_POOL, _SYNTHETIC_LABELS = 20_000, 200_000
+_PASSES = 20
+_SETTINGS = (
+    "counts of at most 100,000 words; 2,000 preferences per epoch, s = 50 and 100 epochs unless "
+    "varied; a model learns from 2,000 documents (PubMed: 500), codes from the labels of all "
+    "training documents (synthetic: of 200,000); 1,000 test documents (PubMed and synthetic: 250); "
+    "networks (Adam, rate 0.01) make 20 passes, which takes several times as long as EC-PLM"
+)
 
 
 @experiment(
     name="plm", paper="001", table="Figures 2, 3 and 4, costs", data=REAL,
-    settings=SETTINGS, minutes=20, tolerance=0.1,
+    settings=_SETTINGS, minutes=20, tolerance=0.1,
 )  # fmt: skip
 def plm(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """AUC by epochs, bagged models and code dimension on four sets, and costs."""
     yield from _costs(seed, jobs)
-    for name in SETS:
+    for name in (*REAL, SYNTHETIC):
         yield from _figures(name, seed, jobs)
 
 
@@ -49,8 +57,8 @@ def _alone(short: str, name: str, minutes: float) -> None:
     measure.__doc__ = f"AUC by epochs, bagged models and code dimension on {name} alone."
     experiment(
         name=f"plm-{short}", paper="001", table="Figures 2, 3 and 4",
-        data=(name,) if name != SYNTHETIC else REAL[:0], settings=SETTINGS, minutes=minutes,
-        tolerance=0.1,
+        data=(name,) if name in REAL else (), settings=_SETTINGS, minutes=minutes, tolerance=0.1,
+        part_of="plm",
     )(measure)  # fmt: skip
 
 
@@ -62,19 +70,126 @@ _alone("synthetic", SYNTHETIC, 6)
 
 @experiment(
     name="plm-quick", paper="001", table="Figure 4 at s = 50, costs", data=REAL,
-    settings=SETTINGS, minutes=2, tolerance=0.1,
+    settings=_SETTINGS, minutes=2, tolerance=0.1, part_of="plm", quick=True,
 )  # fmt: skip
 def plm_quick(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Costs, and AUC and precision of all learners on the real sets at one code dimension."""
     yield from _costs(seed, jobs)
     for name in REAL:
-        yield from _dimensions(name, (50,), seed, jobs)
+        for _, found in _dimensions(name, (50,), seed, jobs):
+            yield from found
 
 
-def _figures(name: str, seed: int, jobs: int | None) -> Iterator[Record]:
-    yield from _epochs(name, seed, jobs)
-    yield from _bagging(name, seed, jobs)
-    yield from _dimensions(name, _DIMENSIONS, seed, jobs)
+@experiment(
+    name="plm-ablation", paper="001", table="what Figures 2, 3 and 4 depend on", data=REAL,
+    settings=f"one change per row; else {_SETTINGS}", minutes=15, tolerance=0.1,
+)  # fmt: skip
+def plm_ablation(*, seed: int, jobs: int | None) -> Iterator[Record]:
+    """EP-PLM, EC-PLM and networks with one thing changed: words, codes, preferences, documents."""
+    for name in REAL:
+        yield from _changes(name, seed, jobs)
+
+
+class Part(NamedTuple):
+    """A set: the documents that models take their samples from, test documents, labels for codes.
+
+    A model learns from `size` of the documents.
+    """
+
+    X: Any
+    Y: Any
+    X_test: Any
+    Y_test: Any
+    label_sets: Any
+    size: int
+
+    def sample(self, seed: int) -> tuple[Any, Any]:
+        """The documents of one model."""
+        import numpy as np
+
+        rows = np.random.default_rng(seed).choice(self.X.shape[0], self.size, replace=False)
+        return self.X[np.sort(rows)], self.Y[np.sort(rows)]
+
+
+@lru_cache(maxsize=1)
+def part(name: str, seed: int, representation: str = "bag") -> Part:
+    """A set by its name, as counts of words ("bag") or weighted at length 1 ("tfidf")."""
+    if name == SYNTHETIC:
+        return _synthetic(seed)
+    from labelrank import datasets
+    from labelrank.datasets.dataset import join
+    from labelrank.text import make_vectorizer
+
+    data = datasets.load(name)
+    if data.test is None:
+        train, test = hold_out(data, 5, seed)
+    else:
+        train, test = join({k: v for k, v in data.parts.items() if k != "test"}, name), data.test
+    test = _at_most(test, _MOST_TEST, seed)
+    represent = make_vectorizer(representation, max_terms=100_000, stop_words="english")
+    X, X_test = represent.fit_transform(train.texts), represent.transform(test.texts)
+    size = min(_MOST_OF_A_MODEL, train.n_instances // 2)
+    return Part(X, train.Y, X_test, test.Y, train.Y, size)
+
+
+def _synthetic(seed: int) -> Part:
+    from labelrank import datasets
+
+    stream = datasets.MeshStream(weighting="bag", random_state=seed)
+    X, Y = next(stream.batches(_SYNTHETIC_POOL, batch_size=_SYNTHETIC_POOL))
+    X_test, Y_test = next(stream.batches(_SYNTHETIC_TEST, start=1_000_000))
+    labels = list(stream.label_batches(_SYNTHETIC_LABELS))
+    return Part(X, Y, X_test, Y_test, labels, _MOST_OF_A_MODEL)
+
+
+def _at_most(data: Any, most: int, seed: int) -> Any:
+    import numpy as np
+
+    if data.n_instances <= most:
+        return data
+    chosen = np.random.default_rng(seed).choice(data.n_instances, most, replace=False)
+    return data.subset(np.sort(chosen))
+
+
+def made(method: str, data: Part, seed: int, jobs: int | None, **settings: Any) -> Any:
+    """A learner of the catalog; an EP-PLM gets the codes of all labels of the set."""
+    from labelrank import LabelCodes
+
+    if method in MLPS:
+        return learner(method, seed, None, **{"epochs": _PASSES, **settings})
+    machine = learner(method, seed, jobs, **settings)
+    if method.startswith("EP"):
+        maker = LabelCodes(machine.n_components, scale=machine.code_scale, n_jobs=jobs)
+        machine.set_params(codes=maker.fit(data.label_sets).codes_)
+    return machine
+
+
+def records(
+    row: str, method: str, data: Part, scores: Any, note: str = "", *, precision: bool = True
+) -> list[Record]:
+    """Micro and macro AUC of the scores of the test documents, and precision at 1 and 5."""
+    from labelrank import metrics
+
+    Y = data.Y_test
+    criteria = {
+        "micro AUC": metrics.auc(Y, scores, "micro"),
+        "macro AUC": metrics.auc(Y, scores, "macro"),
+    }
+    if precision:
+        criteria |= {f"P@{k}": metrics.precision_at_k(Y, scores, k) for k in (1, 5)}
+    notes = (note, "", "", "")
+    return [
+        Record(row, f"{method} {what}", None, float(value), remark)
+        for (what, value), remark in zip(criteria.items(), notes, strict=False)
+    ]
+
+
+def _fitted(row: str, method: str, data: Part, machine: Any, sample: Any) -> list[Record]:
+    """All criteria after a fit that is timed."""
+    start = time.perf_counter()
+    machine.fit(*sample)
+    note = f"fitted in {time.perf_counter() - start:.1f} s"
+    return records(row, method, data, machine.decision_function(data.X_test), note)
 
 
 def _costs(seed: int, jobs: int | None) -> Iterator[Record]:
@@ -82,118 +197,139 @@ def _costs(seed: int, jobs: int | None) -> Iterator[Record]:
 
     The codes come from 1,000,000 documents; the paper's time for 10 million is divided by ten.
     """
-    from labelrank import catalog, datasets
+    from labelrank import LabelCodes, datasets
 
     theirs = {row["what"]: row["value"] for row in published("plm_times")}
     stream = datasets.MeshStream(random_state=seed)
     X, Y = next(stream.batches(20_000, batch_size=20_000))
-    codes, seconds = _timed_codes(stream, jobs)
-    paper = theirs["EP-PLM PCA minutes (10 million documents)"] * 60 / 10
-    yield Record("costs, s", "EP-PLM codes of a million documents", paper, seconds)
-    for name in PLMS:
-        settings = {"codes": codes} if name.startswith("EP") else {}
-        learner = catalog.make(name, random_state=seed, n_jobs=jobs, **settings)
-        paper = theirs.get(f"{name} seconds per epoch")
-        yield Record("costs, s", f"{name} epoch", paper, _seconds_per_epoch(learner, X, Y))
-
-
-def _timed_codes(stream: Any, jobs: int | None) -> tuple[Any, float]:
-    from labelrank import LabelCodes
-
     pieces = list(stream.label_batches(1_000_000))
     start = time.perf_counter()
     codes = LabelCodes(50, n_jobs=jobs).fit(pieces).codes_
-    return codes, time.perf_counter() - start
+    seconds = time.perf_counter() - start
+    paper = theirs["EP-PLM PCA minutes (10 million documents)"] * 60 / 10
+    what = "EP-PLM codes of a million documents"
+    yield Record("costs, s", what, paper, seconds, timed=True)
+    for name in PLMS:
+        settings = {"codes": codes} if name.startswith("EP") else {}
+        seconds = _seconds_per_epoch(learner(name, seed, jobs, **settings), X, Y)
+        paper = theirs.get(f"{name} seconds per epoch")
+        yield Record("costs, s", f"{name} epoch", paper, seconds, timed=True)
 
 
-def _seconds_per_epoch(learner: Any, X: Any, Y: Any) -> float:
+def _seconds_per_epoch(machine: Any, X: Any, Y: Any) -> float:
     """The difference of a fit of eleven epochs and one of a single epoch, over ten."""
     seconds = []
     for epochs in (1, 1, 11):
         start = time.perf_counter()
-        learner.set_params(epochs=epochs).fit(X, Y)
+        machine.set_params(epochs=epochs).fit(X, Y)
         seconds.append(time.perf_counter() - start)
     return max(seconds[2] - seconds[1], 0.0) / 10
 
 
-def _epochs(name: str, seed: int, jobs: int | None) -> Iterator[Record]:
+def _figures(name: str, seed: int, jobs: int | None) -> Iterator[Record]:
+    epochs, bags = _epochs(name, seed, jobs), _bags(name, seed, jobs)
+    yield from _drawn(f"plm-figure-2-{name}", "epochs of 2,000 preferences", epochs)
+    yield from _drawn(f"plm-figure-3-{name}", "models", bags)
+    dimensions = _dimensions(name, _DIMENSIONS, seed, jobs)
+    yield from _drawn(f"plm-figure-4-{name}", "dimension s", dimensions)
+
+
+Measured = Iterator[tuple[int, list[Record]]]  # what is varied, and the records there
+
+
+def _drawn(name: str, label: str, measured: Measured) -> Iterator[Record]:
+    """The records, then a picture: micro and macro AUC of each learner against what is varied."""
+    panels: dict[str, dict[str, Any]] = {"micro AUC": {}, "macro AUC": {}}
+    ticks: set[int] = set()
+    for point, found in measured:
+        yield from found
+        ticks.add(point)
+        for what, curves in panels.items():
+            for record in found:
+                if record.column.endswith(what):
+                    method = record.column.removesuffix(what).strip()
+                    xs, ys = curves.setdefault(method, ([], []))
+                    xs.append(point)
+                    ys.append(record.ours)
+    marks = sorted(ticks)
+    figures.curves(name, panels, marker="o", xlabel=label, xscale="log", xticks=marks,
+                   xticklabels=marks)  # fmt: skip
+
+
+def _epochs(name: str, seed: int, jobs: int | None) -> Measured:
     """Figure 2."""
     data = part(name, seed)
-    found: list[tuple[int, Record]] = []
     X, Y = data.sample(seed)
     for method in PLMS:
-        learner = made(method, data, seed, jobs)
+        machine = made(method, data, seed, jobs)
         for epochs in _EPOCHS:
-            scores = learner.set_params(epochs=epochs).fit(X, Y).decision_function(data.X_test)
+            scores = machine.set_params(epochs=epochs).fit(X, Y).decision_function(data.X_test)
             row = f"{name}, {epochs} epochs"
-            for record in records(row, method, data, scores, precision=False):
-                found.append((epochs, record))
-                yield record
-    _draw(f"plm-figure-2-{name}", "epochs of 2,000 preferences", _EPOCHS, found)
+            yield epochs, records(row, method, data, scores, precision=False)
 
 
-def _bagging(name: str, seed: int, jobs: int | None) -> Iterator[Record]:
+def _bags(name: str, seed: int, jobs: int | None) -> Measured:
     """Figure 3: models of different samples of the documents, scored by the first of them."""
-    from labelrank import BaggedRanker
-
     data = part(name, seed)
-    found: list[tuple[int, Record]] = []
-    for method in PAPER:
-        bagged = BaggedRanker(
-            made(method, data, seed, None), _MODELS[-1], sample_size=data.size, bootstrap=False,
-            n_jobs=jobs, random_state=seed,
-        )  # fmt: skip
+    for method in PAIR:
+        bagged = _bagged(method, data, seed, jobs, bootstrap=False).fit(data.X, data.Y)
         total: Any = 0.0
-        for count, model in enumerate(bagged.fit(data.X, data.Y).estimators_, start=1):
+        for count, model in enumerate(bagged.estimators_, start=1):
             total = total + model.decision_function(data.X_test)
             if count in _MODELS:
                 row = f"{name}, {count} models"
-                for record in records(row, method, data, total / count, precision=False):
-                    found.append((count, record))
-                    yield record
-    _draw(f"plm-figure-3-{name}", "models", _MODELS, found)
+                yield count, records(row, method, data, total / count, precision=False)
 
 
-def _dimensions(
-    name: str, dimensions: tuple[int, ...], seed: int, jobs: int | None
-) -> Iterator[Record]:
+def _bagged(method: str, data: Part, seed: int, jobs: int | None, *, bootstrap: bool) -> Any:
+    from labelrank import BaggedRanker
+
+    return BaggedRanker(
+        made(method, data, seed, None), _MODELS[-1], sample_size=data.size, bootstrap=bootstrap,
+        n_jobs=jobs, random_state=seed,
+    )  # fmt: skip
+
+
+def _dimensions(name: str, dimensions: tuple[int, ...], seed: int, jobs: int | None) -> Measured:
     """Figure 4."""
     data = part(name, seed)
-    found: list[tuple[int, Record]] = []
-    X, Y = data.sample(seed)
+    sample = data.sample(seed)
     for s in dimensions:
         # A network with 28,333 outputs takes minutes: one of them is enough to compare.
         networks = MLPS if name != SYNTHETIC else MLPS[:1] if s == 50 else ()
         for method in (*PLMS, *networks):
-            learner = made(method, data, seed, jobs, n_components=s)
-            start = time.perf_counter()
-            learner.fit(X, Y)
-            note = f"fitted in {time.perf_counter() - start:.1f} s"
-            scores = learner.decision_function(data.X_test)
-            for record in records(f"{name}, s = {s}", method, data, scores, note):
-                found.append((s, record))
-                yield record
-    if len(dimensions) > 1:
-        _draw(f"plm-figure-4-{name}", "dimension s", dimensions, found)
+            machine = made(method, data, seed, jobs, n_components=s)
+            yield s, _fitted(f"{name}, s = {s}", method, data, machine, sample)
 
 
-def _draw(name: str, label: str, points: tuple[int, ...], found: list[tuple[int, Record]]) -> None:
-    """Micro and macro AUC of each learner against what is varied."""
-    import matplotlib.pyplot as plt
+def _changes(name: str, seed: int, jobs: int | None) -> Iterator[Record]:
+    """The rows of `plm-ablation` of one set."""
+    data = part(name, seed)
+    every = data._replace(size=data.X.shape[0])
+    own = data._replace(label_sets=data.sample(seed)[1])
 
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4))
-    for axis, what in zip(axes, ("micro AUC", "macro AUC"), strict=True):
-        curves: dict[str, list[tuple[int, Any]]] = {}
-        for point, record in found:
-            method, _, criterion = record.column.rpartition(what)
-            if method and not criterion:
-                curves.setdefault(method.strip(), []).append((point, record.ours))
-        for method, curve in curves.items():
-            axis.plot(*zip(*curve, strict=True), marker="o", label=method)
-        axis.set(xlabel=label, ylabel=what, xscale="log")
-        axis.set_xticks(points, [str(point) for point in points])
-        axis.minorticks_off()
-        axis.grid(alpha=0.3)
-    axes[1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.suptitle(name.replace("plm-figure-", "Figure ").replace("-", ": ", 1))
-    figures.save(figure, name)
+    def fitted(
+        row: str, methods: tuple[str, ...], data: Part = data, **settings: Any
+    ) -> Iterator[Record]:
+        sample = data.sample(seed)
+        for method in methods:
+            machine = made(method, data, seed, jobs, **settings)
+            yield from _fitted(f"{name}, {row}", method, data, machine, sample)
+
+    yield from fitted("as in the paper", (*PAIR, *MLPS, *PLUS))
+    yield from fitted("4 passes, not 20", MLPS[:1], epochs=4)
+    yield from fitted("codes of the model's documents", PAIR[1:], own)
+    yield from fitted("codes by roots of eigenvalues", PAIR[1:], code_scale="sqrt")
+    yield from fitted("codes without eigenvalues", PAIR[1:], code_scale="none")
+    for epochs in (1, 10):
+        yield from fitted(f"{epochs * 2000:,} preferences", PAIR, epochs=epochs)
+    yield from fitted(f"{every.size:,} documents", PAIR, every)
+    for row, bootstrap in (
+        ("ten models of other documents", False), ("ten bootstraps of the same documents", True),
+    ):  # fmt: skip
+        X, Y = data.sample(seed) if bootstrap else (data.X, data.Y)
+        for method in PAIR:
+            bagged = _bagged(method, data, seed, jobs, bootstrap=bootstrap).fit(X, Y)
+            scores = bagged.decision_function(data.X_test)
+            yield from records(f"{name}, {row}", method, data, scores)
+    yield from fitted("TF-IDF, not counts", (*PAIR, MLPS[0], *PLUS), part(name, seed, "tfidf"))

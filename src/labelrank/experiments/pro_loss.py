@@ -1,4 +1,4 @@
-"""Paper 002, PRO loss: Table 2, Figures 2 and 3, and the same comparison on real grades.
+"""Xu, Li & Zhou (2013), PRO loss: Table 2, Figures 2 and 3, and the same on real grades.
 
 The relevant labels of plain data are ordered by `datasets.synthesize_order`: other rankers than
 the paper's, so losses compare in order and size, not in digits. Of its 19 sets IMAGE and two of
@@ -7,22 +7,27 @@ Yahoo (recreation, social) are missing here; published rank totals are recompute
 
 import os
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from labelrank.experiments import Record, experiment, figures, published
-from labelrank.experiments.pro_loss_cells import Comparison, outcomes
+from labelrank.experiments import figures
 from labelrank.experiments.pro_loss_protocol import (
     CRITERIA,
     FULL,
     PRIMED,
     QUICK,
+    Comparison,
     Effort,
     Outcome,
     made,
-    ordered_splits,
+    outcomes,
+    splits_of,
 )
+from labelrank.experiments.protocol import held
+from labelrank.experiments.record import Record
+from labelrank.experiments.registry import experiment, published
 
 METHODS = (
     "ProSVM", "ProSVM-A", "PCn", "PCnR", "PC0", "PC0R", "RankSVM", "RankSVM-R", "BSVM", "MLkNN",
@@ -67,17 +72,17 @@ _REAL_SETTINGS = (
 )  # fmt: skip
 def pro_loss(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """PRO loss of twelve methods, rank totals, robustness without order, and times."""
-    yield from _tables(SETS, FULL, seed, jobs, "pro-loss")
+    yield from tables(SETS, FULL, seed, jobs, "pro-loss")
     yield from _cores(_ON_CORES, FULL, seed, "pro-loss")
 
 
 @experiment(
     name="pro-loss-quick", paper="002", table="Table 2, Figures 2 and 3", data=SETS,
-    settings=_QUICK_SETTINGS, minutes=3, tolerance=0.1,
+    settings=_QUICK_SETTINGS, minutes=3, tolerance=0.1, part_of="pro-loss",
 )  # fmt: skip
 def pro_loss_quick(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """The comparison on PRO loss in minutes: fewer folds, values of C, epochs and rounds."""
-    yield from _tables(SETS, QUICK, seed, jobs, "pro-loss-quick")
+    yield from tables(SETS, QUICK, seed, jobs, "pro-loss-quick")
     yield from _cores(("scene", "enron"), QUICK, seed, "pro-loss-quick")
 
 
@@ -96,136 +101,111 @@ def pro_loss_real(*, seed: int, jobs: int | None) -> Iterator[Record]:
 @experiment(
     name="pro-loss-real-quick", paper="002", table="Table 1, on other data", data=_FEW_REAL_SETS,
     settings=_REAL_SETTINGS + "three folds; C in 2^-6..2^6 by three folds of the first",
-    minutes=1, tolerance=0.1,
+    minutes=1, tolerance=0.1, part_of="pro-loss-real", quick=True,
 )  # fmt: skip
 def pro_loss_real_quick(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """The comparison on real grades in minutes: six sets."""
     yield from _real_table(_FEW_REAL_SETS, replace(QUICK, most_splits=3), seed, jobs)
 
 
-def _tables(
-    sets: tuple[str, ...], effort: Effort, seed: int, jobs: int | None, figure: str
+Table = dict[str, dict[str, Outcome]]
+
+
+def tables(
+    sets: Sequence[str], effort: Effort, seed: int, jobs: int | None, figure: str
 ) -> Iterator[Record]:
     """Table 2 set by set, its rank totals, and the robustness of Figures 2 and 3a."""
-    printed = {_set_name(row["dataset"]): row for row in published("pro_loss_synthetic_order")}
-    held = _held((*METHODS, *WITHOUT_ORDER))
-    found: dict[str, dict[str, Outcome]] = {name: {} for name in sets}
-    comparison = Comparison(held, effort, seed, graded=False)
+    printed = {set_name(row["dataset"]): row for row in published("pro_loss_synthetic_order")}
+    methods = held_methods((*METHODS, *WITHOUT_ORDER))
+    measured: Table = {name: {} for name in sets}
+    comparison = Comparison(methods, effort, seed, graded=False)
     for name, method, outcome in outcomes(comparison, sets, jobs):
-        found[name][method] = outcome
+        measured[name][method] = outcome
         if method in METHODS:
             yield Record(name, method, printed[name][method], outcome.loss, outcome.note)
-    shown = _kept(METHODS, held)
-    yield from _rank_totals(found, shown, printed)
-    yield from _without_order(found, _kept(WITHOUT_ORDER, held), figure)
-    yield from _times(found, shown, figure)
+    yield from rank_table(measured, held_methods(METHODS), printed)
+    yield from _without_order(measured, held_methods(WITHOUT_ORDER), figure)
+    yield from _times(measured, held_methods(METHODS), figure)
 
 
-def _set_name(printed: str) -> str:
+def set_name(printed: str) -> str:
+    """The name of a set of Table 2 in our registry."""
     name = printed.lower()
     return name.replace("yahoo", "yahoo-") if name.startswith("yahoo") else name
 
 
-def _held(methods: tuple[str, ...]) -> tuple[str, ...]:
+def held_methods(methods: Sequence[str]) -> tuple[str, ...]:
     """Those the catalog holds, each once."""
-    from labelrank import catalog
-
-    known = set(catalog.names())
+    known = held(PRIMED.get(method, method) for method in methods)
     return tuple(dict.fromkeys(m for m in methods if PRIMED.get(m, m) in known))
 
 
-def _kept(methods: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(method for method in methods if method in held)
-
-
-def _rank_totals(
-    outcomes: dict[str, dict[str, Outcome]],
-    methods: tuple[str, ...],
-    printed: dict[str, Any] | None,
+def rank_table(
+    measured: Table, methods: Sequence[str], printed: dict[str, Any] | None
 ) -> Iterator[Record]:
+    """Sums of ranks over the sets, the published ones over the same sets."""
     from labelrank.evaluation import rank_totals
 
-    ours = rank_totals([[found[m].loss for m in methods] for found in outcomes.values()])
-    theirs: Any = [None] * len(methods)
+    ours = rank_totals([[found[m].loss for m in methods] for found in measured.values()]).tolist()
+    theirs: list[float | None] = [None] * len(methods)
     if printed is not None:
-        theirs = rank_totals([[printed[name][m] for m in methods] for name in outcomes])
-    sets = f"over {len(outcomes)} sets"
+        theirs = rank_totals([[printed[name][m] for m in methods] for name in measured]).tolist()
     for method, total, published_total in zip(methods, ours, theirs, strict=True):
-        there = None if published_total is None else float(published_total)
-        yield Record("rank total", method, there, float(total), sets)
+        yield Record("rank total", method, published_total, total, f"over {len(measured)} sets")
 
 
-def _without_order(
-    outcomes: dict[str, dict[str, Outcome]], methods: tuple[str, ...], figure: str
-) -> Iterator[Record]:
+def _without_order(measured: Table, methods: Sequence[str], figure: str) -> Iterator[Record]:
     """Figure 2: each loss over the worst one on the set, summed over the sets."""
     from labelrank.evaluation import robustness
 
-    columns = {}
+    panels = {}
     for criterion in CRITERIA:
-        values = [[found[m].criterion(criterion) for m in methods] for found in outcomes.values()]
-        columns[criterion] = robustness(values).tolist()
-    path = figures.save(_draw(columns, methods), f"{figure}-Figure-2")
-    for criterion, values in columns.items():
-        for method, value in zip(methods, values, strict=True):
-            yield Record(f"robustness, {criterion}", method, None, value, str(path or ""))
+        values = [[found[m].criterion(criterion) for m in methods] for found in measured.values()]
+        panels[criterion] = dict(zip(methods, robustness(values).tolist(), strict=True))
+    path = figures.bars(f"{figure}-Figure-2", panels)
+    for criterion, bars in panels.items():
+        for method, value in bars.items():
+            yield Record(f"robustness, {criterion}", method, None, value, path)
 
 
-def _times(
-    outcomes: dict[str, dict[str, Outcome]], methods: tuple[str, ...], figure: str
-) -> Iterator[Record]:
+def _times(measured: Table, methods: Sequence[str], figure: str) -> Iterator[Record]:
     """Figure 3a: seconds to fit over the slowest ones on the set, summed over the sets.
 
     Seconds of computing on one thread; C is already chosen.
     """
     from labelrank.evaluation import robustness
 
-    values = robustness([[found[m].time for m in methods] for found in outcomes.values()])
-    drawn = _draw({"Time": values.tolist()}, methods)
-    drawn.axes[0].set_yscale("log")  # PC0 takes hundreds of times as long as most
-    path = figures.save(drawn, f"{figure}-Figure-3a")
-    for method, value in zip(methods, values, strict=True):
-        yield Record("robustness, time", method, None, float(value), str(path or ""))
+    values = robustness([[found[m].time for m in methods] for found in measured.values()])
+    bars = dict(zip(methods, values.tolist(), strict=True))
+    # A logarithmic scale, for PC0 takes hundreds of times as long as most.
+    path = figures.bars(f"{figure}-Figure-3a", {"Time": bars}, yscale="log")
+    for method, value in bars.items():
+        yield Record("robustness, time", method, None, value, path, timed=True)
 
 
-def _draw(columns: dict[str, list[float]], methods: tuple[str, ...]) -> Any:
-    """One panel of bars a criterion, one bar a method: the lower the better."""
-    import matplotlib.pyplot as plt
-
-    across = min(3, len(columns))
-    down = -(-len(columns) // across)
-    figure, panels = plt.subplots(
-        down, across, figsize=(4.5 * across, 2.6 * down), squeeze=False, layout="constrained"
-    )
-    for axes, (title, values) in zip(panels.flat, columns.items(), strict=False):
-        axes.bar(range(len(methods)), values, color="tab:blue")
-        axes.set_xticks(range(len(methods)), methods, rotation=60, ha="right", fontsize=7)
-        axes.set_title(title, fontsize=9)
-    return figure
-
-
-def _cores(sets: tuple[str, ...], effort: Effort, seed: int, figure: str) -> Iterator[Record]:
+def _cores(sets: Sequence[str], effort: Effort, seed: int, figure: str) -> Iterator[Record]:
     """Figure 3b: seconds of ProSVM over blocks side by side, over those of one core."""
-    if "ProSVM" not in _held(("ProSVM",)):
-        return
     here = os.cpu_count() or 1
     cores = [n for n in (1, 2, 4, 8, 16) if n <= here]
     ratios = {}
     for name in sets:
-        split = ordered_splits(name, effort, seed)[0][0]
+        split = splits_of(name, effort, seed, graded=False)[0]
         seconds = [_seconds(split, n, max(cores), seed) for n in cores]
         ratios[name] = [one / seconds[0] for one in seconds]
-    path = figures.save(_draw_cores(ratios, cores), f"{figure}-Figure-3b")
+    curves = {name: (cores, values) for name, values in ratios.items()}
+    path = figures.curves(
+        f"{figure}-Figure-3b", {"time over that of one core": curves}, marker="o", xlabel="cores",
+        ylim=(0, None), xticks=cores,
+    )  # fmt: skip
+    note = f"{max(cores)} blocks {path}".strip()
     for name, values in ratios.items():
         for n, value in zip(cores, values, strict=True):
-            note = f"{max(cores)} blocks {path or ''}".strip()
-            yield Record(f"time of ProSVM, {name}", f"{n} core(s)", None, value, note)
+            row = f"time of ProSVM, {name}"
+            yield Record(row, f"{n} core(s)", None, value, note, timed=True)
 
 
 def _seconds(split: Any, n_jobs: int, n_blocks: int, seed: int) -> float:
     """The best of three runs at a loose tolerance: what is compared is the speed of a round."""
-    import warnings
-
     best = float("inf")
     for _ in range(3):
         learner = made("ProSVM", QUICK, seed, n_jobs, n_blocks=n_blocks, tol=1e-2, max_rounds=20)
@@ -237,37 +217,21 @@ def _seconds(split: Any, n_jobs: int, n_blocks: int, seed: int) -> float:
     return best
 
 
-def _draw_cores(ratios: dict[str, list[float]], cores: list[int]) -> Any:
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(6, 4))
-    for name, values in ratios.items():
-        axes.plot(cores, values, marker="o", label=name)
-    axes.set(xlabel="cores", ylabel="time over that of one core", ylim=(0, None), xticks=cores)
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
-    return figure
-
-
 def _real_table(
-    sets: tuple[str, ...], effort: Effort, seed: int, jobs: int | None
+    sets: Sequence[str], effort: Effort, seed: int, jobs: int | None
 ) -> Iterator[Record]:
     """Mean PRO loss over the splits; those not significantly worse than the best say so."""
-    held = _held(METHODS)
-    found: dict[str, dict[str, Outcome]] = {name: {} for name in sets}
-    comparison = Comparison(held, effort, seed, graded=True)
+    methods = held_methods(METHODS)
+    measured: Table = {name: {} for name in sets}
+    comparison = Comparison(methods, effort, seed, graded=True)
     for name, method, outcome in outcomes(comparison, sets, jobs):
-        found[name][method] = outcome
-        if len(found[name]) == len(held):
-            yield from _line(name, found[name])
-    yield from _rank_totals(found, held, None)
-
-
-def _line(name: str, found: dict[str, Outcome]) -> Iterator[Record]:
-    best = min(found.values(), key=lambda outcome: outcome.loss)
-    for method, outcome in found.items():
-        note = outcome.note + (", best or equal to it" if _equal(outcome, best) else "")
-        yield Record(name, method, None, outcome.loss, note)
+        measured[name][method] = outcome
+        if len(measured[name]) == len(methods):
+            best = min(measured[name].values(), key=lambda outcome: outcome.loss)
+            for one, found in measured[name].items():
+                note = found.note + (", best or equal to it" if _equal(found, best) else "")
+                yield Record(name, one, None, found.loss, note)
+    yield from rank_table(measured, methods, None)
 
 
 def _equal(outcome: Outcome, best: Outcome) -> bool:

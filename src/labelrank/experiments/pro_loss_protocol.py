@@ -2,19 +2,25 @@
 
 All learners get the same features: dense values scaled to mean 0 and standard deviation 1 (by the
 training part), sparse rows to length 1, and a constant feature, so that linear scores have an
-intercept. C is chosen by cross-validated PRO loss on the (first) training part. A fit is timed in
-seconds of computing on one thread, compiled code loaded, so that fits side by side do not disturb.
+intercept. C is chosen by cross-validated PRO loss on the (first) training part. Every learner has
+one thread, and a fit is timed in seconds of computing with compiled code loaded, so that neither
+what is found nor what is timed depends on how many cells are measured side by side.
 """
 
+import statistics
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labelrank.errors import LabelrankError
+from labelrank.errors import InputError
+from labelrank.experiments.protocol import with_known
+
+if TYPE_CHECKING:
+    from labelrank.evaluation.cell import Cell
 
 CHOSEN_C = {
     **dict.fromkeys(("ProSVM", "ProSVM-A", "ProSVM'", "ProSVM-A'", "RankSVM", "BSVM"), "C"),
@@ -24,7 +30,18 @@ PRIMED = {"ProSVM'": "ProSVM", "ProSVM-A'": "ProSVM-A", "GMLC'": "GMLC"}
 # RankSVM-R cuts as RankSVM does, so that the two share a C.
 _SEARCHED = {"RankSVM-R": "RankSVM"}
 _SPARSE_BELOW = 0.25
-_WARM_UP_ROWS = 40
+
+CRITERIA = {
+    "Hamming loss": lambda found: found["hamming_loss"],
+    "Ranking loss": lambda found: found["ranking_loss"],
+    "One-error": lambda found: found["one_error"],
+    "1 - average precision": lambda found: found["average_precision_loss"],
+    "Coverage": lambda found: found["coverage"],
+    "1 - subset accuracy": lambda found: 1 - found["subset_accuracy"],
+    "1 - F1": lambda found: 1 - found["example_f1"],
+    "1 - macro F1": lambda found: 1 - found["macro_f1"],
+    "1 - micro F1": lambda found: 1 - found["micro_f1"],
+}
 
 
 @dataclass(frozen=True)
@@ -58,7 +75,7 @@ class Split(NamedTuple):
 
 @dataclass
 class Outcome:
-    """What one learner did: PRO loss and seconds to fit, a split each, criteria, the C taken."""
+    """What one learner did: PRO loss, seconds to fit and criteria by split, and the C taken."""
 
     C: float | None = None
     losses: list[float] = field(default_factory=list)
@@ -67,50 +84,47 @@ class Outcome:
 
     @property
     def loss(self) -> float:
+        """Mean PRO loss."""
         return sum(self.losses) / len(self.losses)
 
     @property
     def time(self) -> float:
+        """Mean seconds to fit."""
         return sum(self.seconds) / len(self.seconds)
 
     def criterion(self, name: str) -> float:
+        """Mean of a criterion."""
         return sum(found[name] for found in self.criteria) / len(self.criteria)
 
     @property
     def note(self) -> str:
-        import statistics
-
+        """The deviation over the splits, C, and the time."""
         spread = f"±{statistics.stdev(self.losses):.4f}, " if len(self.losses) > 1 else ""
         taken = "" if self.C is None else f"C={self.C:g}, "
         return f"{spread}{taken}{self.time:.2g} s"
 
 
 @lru_cache(maxsize=1)
-def ordered_splits(name: str, effort: Effort, seed: int) -> tuple[list[Split], tuple[str, ...]]:
-    """Splits of a plain set with a synthetic order, and the names of the rankers that made it."""
+def splits_of(name: str, effort: Effort, seed: int, *, graded: bool) -> list[Split]:
+    """Splits of a set with real grades, or of a plain set with a synthetic order."""
+    import numpy as np
+
     from labelrank import datasets
+    from labelrank.evaluation import StratifiedFolds
 
     data = datasets.load(name)
-    X = _features(data)
-    made = datasets.synthesize_order(X, data.Y, random_state=seed)
-    rows = _official(data) or _folds(made.Y, effort, seed)
-    return [_split(X, made.Y, *parts) for parts in rows], made.scorers
-
-
-@lru_cache(maxsize=1)
-def graded_splits(name: str, effort: Effort, seed: int) -> list[Split]:
-    """Splits of a set with real grades.
-
-    Where no label of an instance is ever irrelevant (distributions, rankings), or nearly so
-    (affective text), a label counts as relevant if its grade is above the mean of the instance.
-    """
-    from labelrank import datasets
-
-    data = datasets.load(name)
-    Y = data.Y if name == "wq" else _above_the_mean(data.Y)
     X = data.texts if data.X is None else _features(data)
-    rows = _official(data) or _folds(Y, effort, seed)
-    return [_split(X, Y, *parts) for parts in rows]
+    if graded:
+        Y = _grades(name, data.Y)
+    else:
+        Y = datasets.synthesize_order(X, data.Y, random_state=seed).Y
+    if data.train is None:
+        folds = StratifiedFolds(effort.outer_folds, random_state=seed)
+        parts = list(folds.split(Y, Y))[: effort.most_splits]
+    else:
+        rows, cut = np.arange(data.n_instances), data.train.n_instances
+        parts = [(rows[:cut], rows[cut:])]
+    return [_split(X, Y, train, test) for train, test in parts]
 
 
 def _features(data: Any) -> Any:
@@ -126,37 +140,25 @@ def _features(data: Any) -> Any:
     return X
 
 
-def _official(data: Any) -> list[tuple[Any, Any]]:
-    import numpy as np
+def _grades(name: str, Y: Any) -> Any:
+    """Real grades of the relevant labels.
 
-    if data.train is None:
-        return []
-    rows, cut = np.arange(data.n_instances), data.train.n_instances
-    return [(rows[:cut], rows[cut:])]
-
-
-def _folds(Y: Any, effort: Effort, seed: int) -> list[tuple[Any, Any]]:
-    from labelrank.evaluation import StratifiedFolds
-
-    folds = StratifiedFolds(effort.outer_folds, random_state=seed)
-    return list(folds.split(Y, Y))[: effort.most_splits]
-
-
-def _above_the_mean(Y: Any) -> Any:
+    Where no label of an instance is ever irrelevant (distributions, rankings), or nearly so
+    (affective text), a label counts as relevant if its grade is above the mean of the instance.
+    """
     import numpy as np
 
     from labelrank.relevance import check_relevance
 
+    if name == "wq":
+        return Y
     dense = Y.toarray()
     return check_relevance(np.where(dense > dense.mean(axis=1, keepdims=True), dense, 0.0))
 
 
 def _split(X: Any, Y: Any, train: Any, test: Any) -> Split:
-    learned, asked = _scaled(X, train, test)
-    return Split(learned, Y[train], asked, Y[test])
-
-
-def _scaled(X: Any, train: Any, test: Any) -> tuple[Any, Any]:
+    """The features as all learners get them: scaled, with a constant."""
+    import numpy as np
     import scipy.sparse as sp
     from sklearn.preprocessing import StandardScaler, normalize
 
@@ -170,16 +172,12 @@ def _scaled(X: Any, train: Any, test: Any) -> tuple[Any, Any]:
     else:
         scaler = StandardScaler().fit(X[train])
         parts = [scaler.transform(X[train]), scaler.transform(X[test])]
-    learned, asked = (_with_constant(part) for part in parts)
-    return learned, asked
-
-
-def _with_constant(X: Any) -> Any:
-    import numpy as np
-    import scipy.sparse as sp
-
-    one = np.ones((X.shape[0], 1))
-    return sp.csr_array(sp.hstack([X, one])) if sp.issparse(X) else np.hstack([X, one])
+    ones = [np.ones((part.shape[0], 1)) for part in parts]
+    learned, asked = (
+        sp.csr_array(sp.hstack(pair)) if sp.issparse(pair[0]) else np.hstack(pair)
+        for pair in zip(parts, ones, strict=True)
+    )
+    return Split(learned, Y[train], asked, Y[test])
 
 
 def made(method: str, effort: Effort, seed: int, jobs: int | None, **settings: Any) -> Any:
@@ -194,14 +192,15 @@ def made(method: str, effort: Effort, seed: int, jobs: int | None, **settings: A
         wanted |= {"ordered": False, "levels": "grades"}
     if effort.epochs is not None and getattr(learner, "until_no_error", False):
         wanted |= {"until_no_error": False, "epochs": effort.epochs}
-    known = learner.get_params(deep=True)
-    return learner.set_params(**{k: v for k, v in (wanted | settings).items() if k in known})
+    return with_known(learner, **wanted | settings)
 
 
 def compare(
-    splits: list[Split], methods: tuple[str, ...], effort: Effort, seed: int
+    splits: list[Split], methods: Sequence[str], effort: Effort, seed: int
 ) -> Iterator[tuple[str, Outcome]]:
     """Each method's outcome over the splits; all methods choose on and learn from the same."""
+    from labelrank.evaluation.cell import warm_up
+
     chosen: dict[str, float] = {}
     for method in methods:
         settings, searched = {}, _SEARCHED.get(method, method)
@@ -210,30 +209,18 @@ def compare(
                 chosen[searched] = _best_C(searched, splits[0], effort, seed)
             settings = {CHOSEN_C[method]: chosen[searched]}
         outcome = Outcome(chosen.get(searched))
-        _warm_up(method, splits[0], seed)
+        first = splits[0]
+        warm_up(made(method, QUICK, seed, 1), first.X, _seen_by(method, first.Y))
         for split in splits:
             _measure(made(method, effort, seed, 1, **settings), method, split, outcome)
         yield method, outcome
-
-
-def _warm_up(method: str, split: Split, seed: int) -> None:
-    """Compiled code is made or loaded at its first use in a process: not on the clock."""
-    few = slice(0, _WARM_UP_ROWS)
-    with suppress(LabelrankError, ValueError):
-        _fit(made(method, QUICK, seed, 1), method, split.X[few], split.Y[few])
-
-
-def _fit(learner: Any, method: str, X: Any, Y: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return learner.fit(X, _plain(Y) if method in PRIMED else Y)
 
 
 def _measure(learner: Any, method: str, split: Split, outcome: Outcome) -> None:
     from labelrank import metrics
 
     start = time.process_time()
-    _fit(learner, method, split.X, split.Y)
+    _fit(learner, split.X, _seen_by(method, split.Y))
     outcome.seconds.append(time.process_time() - start)
     scores = learner.decision_function(split.X_test)
     outcome.losses.append(float(metrics.pro_loss(split.Y_test, scores)))
@@ -241,7 +228,18 @@ def _measure(learner: Any, method: str, split: Split, outcome: Outcome) -> None:
     outcome.criteria.append({name: take(found) for name, take in CRITERIA.items()})
 
 
+def _fit(learner: Any, X: Any, Y: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return learner.fit(X, Y)
+
+
+def _seen_by(method: str, Y: Any) -> Any:
+    return _plain(Y) if method in PRIMED else Y
+
+
 def _plain(Y: Any) -> Any:
+    """Relevance without grades."""
     plain = Y.copy()
     plain.data = (Y.data > 0).astype(float)
     return plain
@@ -252,25 +250,74 @@ def _best_C(method: str, split: Split, effort: Effort, seed: int) -> float:
     from labelrank import metrics
     from labelrank.evaluation import StratifiedFolds
 
-    Y = _plain(split.Y) if method in PRIMED else split.Y
+    Y = _seen_by(method, split.Y)
     totals = dict.fromkeys(effort.grid, 0.0)
     folds = StratifiedFolds(min(effort.inner_folds, Y.shape[0]), random_state=seed)
     for train, test in folds.split(Y, Y):
         for C in effort.grid:
             learner = made(method, effort, seed, 1, C=C, tol=1e-2, max_iter=200)
-            _fit(learner, method, split.X[train], Y[train])
-            totals[C] += float(metrics.pro_loss(Y[test], learner.decision_function(split.X[test])))
+            scores = _fit(learner, split.X[train], Y[train]).decision_function(split.X[test])
+            totals[C] += float(metrics.pro_loss(Y[test], scores))
     return min(totals, key=lambda C: (totals[C], C))
 
 
-CRITERIA = {
-    "Hamming loss": lambda found: found["hamming_loss"],
-    "Ranking loss": lambda found: found["ranking_loss"],
-    "One-error": lambda found: found["one_error"],
-    "1 - average precision": lambda found: found["average_precision_loss"],
-    "Coverage": lambda found: found["coverage"],
-    "1 - subset accuracy": lambda found: 1 - found["subset_accuracy"],
-    "1 - F1": lambda found: 1 - found["example_f1"],
-    "1 - macro F1": lambda found: 1 - found["macro_f1"],
-    "1 - micro F1": lambda found: 1 - found["micro_f1"],
-}
+@dataclass(frozen=True)
+class Comparison:
+    """A bench for `evaluation.workers`: a cell is a data set and a method.
+
+    Methods that share a search for C are one cell.
+    """
+
+    methods: tuple[str, ...]
+    effort: Effort
+    seed: int
+    graded: bool
+
+    def cells(self, sets: Sequence[str]) -> "list[Cell]":
+        """The cells of all sets."""
+        from labelrank.evaluation.cell import Cell
+
+        leaders = dict.fromkeys(map(self._leader, self.methods))
+        return [Cell(name, method, 0) for name in sets for method in leaders]
+
+    def _leader(self, method: str) -> str:
+        searched = _SEARCHED.get(method, method)
+        return searched if searched in self.methods else method
+
+    def only(self, cell: "Cell") -> "Comparison":
+        """All of it: it is small."""
+        return self
+
+    def measure(self, cell: "Cell") -> dict[str, Any]:
+        """The outcome of each method of the cell, or the "error" met."""
+        from threadpoolctl import threadpool_limits
+
+        methods = [method for method in self.methods if self._leader(method) == cell.learner]
+        try:
+            with threadpool_limits(limits=1):
+                splits = splits_of(cell.dataset, self.effort, self.seed, graded=self.graded)
+                return dict(compare(splits, methods, self.effort, self.seed))
+        except Exception as error:
+            return {"error": error}
+
+
+def outcomes(
+    comparison: Comparison, sets: Sequence[str], jobs: int | None
+) -> Iterator[tuple[str, str, Outcome]]:
+    """Set, method and outcome, in order, as soon as all before it are there."""
+    from joblib import effective_n_jobs
+
+    from labelrank.evaluation.workers import measured
+
+    cells = comparison.cells(sets)
+    waiting: dict[Cell, dict[str, Any]] = {}
+    with closing(measured(comparison, cells, jobs=effective_n_jobs(jobs), memory=False)) as done:
+        for cell in cells:
+            while cell not in waiting:
+                waiting.update([next(done)])
+            found = waiting.pop(cell)
+            error = found.get("error")
+            if error is not None:
+                raise error if isinstance(error, Exception) else InputError(f"{cell}: {error}")
+            for method, outcome in found.items():
+                yield cell.dataset, method, outcome

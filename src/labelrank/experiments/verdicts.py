@@ -1,4 +1,4 @@
-"""The verdicts recorded in the repository, and which of a run's got worse than those."""
+"""The verdicts and values recorded in the repository, and which of a run's differ from those."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -11,6 +11,7 @@ from labelrank.errors import FormatError
 from labelrank.experiments.record import MEASURED, ORDER, OUTSIDE, UNAVAILABLE, WITHIN, Record
 
 _BEST_FIRST = (WITHIN, ORDER, OUTSIDE, UNAVAILABLE)
+_MAY_MOVE = 0.005  # the share of a value by which other machines and libraries may change it
 
 
 class Cell(NamedTuple):
@@ -20,19 +21,42 @@ class Cell(NamedTuple):
     row: str
     column: str
 
+
+class Verdict(NamedTuple):
+    """What is said of a cell, its value, and by how much the value may move.
+
+    No value is kept of what was timed, and none of what was last recorded before values were.
+    """
+
+    verdict: str
+    value: float | None = None
+    tolerance: float = 0.0
+
+    @property
+    def place(self) -> int:
+        """How bad the verdict is; a value with nothing to compare it with is as good as any."""
+        return 0 if self.verdict == MEASURED else _BEST_FIRST.index(self.verdict)
+
+    def is_left_by(self, now: "Verdict") -> bool:
+        """Whether the value of a later run is further away than the tolerance."""
+        if self.value is None or now.value is None:
+            return False
+        return not abs(now.value - self.value) <= self.tolerance
+
     def __str__(self) -> str:
-        return f"{self.experiment}, {self.row}, {self.column}"
+        value = "" if self.value is None else f" ({self.value:.6g} ± {self.tolerance:.1g})"
+        return f"{self.verdict}{value}"
 
 
 class Worse(NamedTuple):
-    """A verdict that was better when it was recorded."""
+    """A cell whose verdict was better when it was recorded, or whose value has moved."""
 
     cell: Cell
-    recorded: str
-    now: str
+    recorded: Verdict
+    now: Verdict
 
     def __str__(self) -> str:
-        return f"{self.cell}: {self.now}, recorded as {self.recorded}"
+        return f"{', '.join(self.cell)}: {self.now}, recorded as {self.recorded}"
 
 
 def recorded_file() -> Path:
@@ -40,34 +64,43 @@ def recorded_file() -> Path:
     return Path(str(resources.files("labelrank.experiments") / "verdicts.jsonl"))
 
 
-def verdicts_of(name: str, records: Iterable[Record]) -> dict[Cell, str]:
-    """The verdict of each judged record.
+def verdicts_of(name: str, records: Iterable[Record]) -> dict[Cell, Verdict]:
+    """What is recorded of each judged record of an experiment.
 
     >>> verdicts_of("x", [Record("BR", "loss", 1.0, 1.0, verdict=WITHIN)])
-    {Cell(experiment='x', row='BR', column='loss'): 'within tolerance'}
+    {Cell(experiment='x', row='BR', column='loss'): Verdict(verdict='within tolerance', value=1.0, \
+tolerance=0.005)}
     """
-    return {Cell(name, record.row, record.column): record.verdict for record in records}
+    return {
+        Cell(name, one.row, one.column): Verdict(one.verdict)
+        if one.timed or one.ours is None or one.verdict == UNAVAILABLE
+        else Verdict(one.verdict, one.ours, float(f"{_MAY_MOVE * abs(one.ours):.2g}"))
+        for one in records
+    }
 
 
-def read(path: Path) -> dict[Cell, str]:
+def read(path: Path) -> dict[Cell, Verdict]:
     """Recorded verdicts; none if there is no file yet."""
     if not path.is_file():
         return {}
-    found = {}
+    recorded = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
             entry = json.loads(line)
-            _place(entry["verdict"])
-            found[Cell(*(str(entry[key]) for key in Cell._fields))] = entry["verdict"]
-        except (ValueError, KeyError, TypeError):
+            cell = Cell(*(str(entry[key]) for key in Cell._fields))
+            value = None if entry.get("value") is None else float(entry["value"])
+            recorded[cell] = Verdict(entry["verdict"], value, float(entry.get("tolerance", 0)))
+            if recorded[cell].verdict not in (MEASURED, *_BEST_FIRST):
+                raise ValueError
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise FormatError(
                 f"line {number} of {path} is no recorded verdict; restore the file, or write it "
                 "anew with --record"
             ) from None
-    return found
+    return recorded
 
 
-def write(path: Path, verdicts: Mapping[Cell, str]) -> None:
+def write(path: Path, verdicts: Mapping[Cell, Verdict]) -> None:
     """Record verdicts, sorted, one line each; those of other experiments stay.
 
     An experiment that is recorded again keeps none of its old lines.
@@ -75,29 +108,26 @@ def write(path: Path, verdicts: Mapping[Cell, str]) -> None:
     again = {cell.experiment for cell in verdicts}
     kept = {cell: said for cell, said in read(path).items() if cell.experiment not in again}
     with atomic_write(path, "w") as file:
-        for cell, verdict in sorted((kept | dict(verdicts)).items()):
-            line = json.dumps(cell._asdict() | {"verdict": verdict}, ensure_ascii=False)
-            file.write(f"{line}\n")
+        for cell, said in sorted((kept | dict(verdicts)).items(), key=lambda item: item[0]):
+            entry = said._asdict() if said.value is not None else {"verdict": said.verdict}
+            file.write(json.dumps(cell._asdict() | entry, ensure_ascii=False) + "\n")
 
 
-def got_worse(now: Mapping[Cell, str], recorded: Mapping[Cell, str]) -> list[Worse]:
-    """The recorded verdicts of the experiments that ran which are now worse, or gone.
+def got_worse(now: Mapping[Cell, Verdict], recorded: Mapping[Cell, Verdict]) -> list[Worse]:
+    """The recorded cells of the experiments that ran which are now worse, moved or gone.
 
     What has no published value may go: which cores are timed, say, depends on the machine.
 
     >>> cell = Cell("mlpp-rcv1", "IsErr", "BR")
-    >>> [str(worse) for worse in got_worse({cell: OUTSIDE}, {cell: WITHIN})]
-    ['mlpp-rcv1, IsErr, BR: outside, recorded as within tolerance']
+    >>> for worse in got_worse({cell: Verdict(OUTSIDE)}, {cell: Verdict(WITHIN)}):
+    ...     print(worse)
+    mlpp-rcv1, IsErr, BR: outside, recorded as within tolerance
     """
     ran = {cell.experiment for cell in now}
     found = []
     for cell, before in recorded.items():
-        after = now.get(cell, MEASURED if before == MEASURED else UNAVAILABLE)
-        if cell.experiment in ran and _place(after) > _place(before):
+        gone = Verdict(MEASURED if before.verdict == MEASURED else UNAVAILABLE)
+        after = now.get(cell, gone)
+        if cell.experiment in ran and (after.place > before.place or before.is_left_by(after)):
             found.append(Worse(cell, before, after))
     return found
-
-
-def _place(verdict: str) -> int:
-    """How bad a verdict is; a value with nothing to compare it with is as good as any."""
-    return 0 if verdict == MEASURED else _BEST_FIRST.index(verdict)

@@ -2,107 +2,88 @@
 
 import base64
 import math
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
-from labelrank.atomic import atomic_write
+from labelrank.experiments.book import Chapter, pictures
+from labelrank.experiments.contents import TITLES, contents
+from labelrank.experiments.record import Record
+from labelrank.experiments.registry import Experiment
+from labelrank.experiments.verdicts import Worse
 from labelrank.report.page import render
 
 _LOOK = {"within tolerance": "hit", "order holds": "missed", "outside": "wrong"}
 
 
-class Line(NamedTuple):
-    """One number of a table: as published, as measured, and what is said of the two."""
-
-    row: str
-    column: str
-    published: float | None
-    ours: float | None
-    difference: float | None
-    verdict: str
-    note: str = ""
-    recorded: str = ""
-
-
-class Picture(NamedTuple):
-    """A picture and the name it has in the paper."""
-
-    name: str
-    png: bytes
-
-    @property
-    def source(self) -> str:
-        return "data:image/png;base64," + base64.b64encode(self.png).decode()
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """An experiment with its numbers and pictures, or the error that ended it."""
-
-    name: str
-    title: str
-    summary: str
-    settings: str
-    time: str
-    lines: Sequence[Line] = ()
-    pictures: Sequence[Picture] = ()
-    error: str = ""
-
-    @property
-    def counts(self) -> list[tuple[str, int]]:
-        """How many numbers got each verdict, as `Counter` meets them.
-
-        >>> Chapter("x", "", "", "", "", [Line("a", "b", 1.0, 1.0, 0.0, "outside")]).counts
-        [('outside', 1)]
-        """
-        return list(Counter(line.verdict for line in self.lines).items())
-
-
-class Entry(NamedTuple):
-    """A table or figure of a paper, the experiments that measure it, and its state."""
-
-    paper: str
-    label: str
-    what: str
-    experiments: Sequence[str]
-    minutes: str
-    state: str
-    note: str
-
-
-@dataclass(frozen=True)
-class Book:
-    """All that the page shows; `papers` maps the title of a paper to its chapters."""
-
-    title: str
-    facts: Mapping[str, str]
-    contents: Sequence[Entry]
-    papers: Mapping[str, Sequence[Chapter]]
-    worse: Sequence[str] = field(default_factory=tuple)
-    failed: Sequence[str] = field(default_factory=tuple)
-
-    @property
-    def written(self) -> set[str]:
-        """The experiments that have a chapter."""
-        return {chapter.name for chapters in self.papers.values() for chapter in chapters}
-
-    @property
-    def anchors(self) -> list[tuple[str, str]]:
-        """Where each paper begins on the page, and what the link to it says."""
-        return [(f"paper-{k}", title.split()[0]) for k, title in enumerate(self.papers)]
-
-
-def book_page(book: Book) -> str:
+def book_page(
+    done: Sequence[Chapter],
+    experiments: Mapping[str, Experiment],
+    folder: Path,
+    worse: Sequence[Worse] = (),
+) -> str:
     """The HTML of the book.
 
-    >>> book_page(Book("Results", {}, [], {})).startswith("<!doctype html>")
+    Parameters
+    ----------
+    done : sequence of Chapter
+    experiments : mapping
+        The experiments of the chapters by name, in the order in which they are shown.
+    folder : Path
+        Of the book; its pictures become part of the page.
+    worse : sequence of Worse
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> book_page([], {}, Path("nowhere")).startswith("<!doctype html>")
     True
     """
-    return render("book.html.jinja", book=book, number=number, look=_LOOK, colors=0)
+    papers: dict[str, list[tuple[Experiment, Chapter]]] = {}
+    for chapter in sorted(done, key=lambda one: list(experiments).index(one.experiment)):
+        experiment = experiments[chapter.experiment]
+        title = f"{experiment.paper} {TITLES.get(experiment.paper, '')}"
+        papers.setdefault(title, []).append((experiment, chapter))
+    return render(
+        "book.html.jinja",
+        facts=_facts(done),
+        contents=contents(),
+        papers=dict(sorted(papers.items())),
+        anchors=[(f"paper-{k}", title.split()[0]) for k, title in enumerate(sorted(papers))],
+        written=[chapter.experiment for chapter in done],
+        alarms=[
+            ("worse", "Worse than recorded", [str(one) for one in worse]),
+            ("failed", "Failed", [f"{one.experiment}: {one.error}" for one in done if one.error]),
+        ],
+        recorded={one.cell: str(one.recorded) for one in worse},
+        pictures=lambda name: {p.stem: _source(p) for p in pictures(folder, name)},
+        remark=_remark,
+        number=number,
+        look=_LOOK,
+        colors=0,
+    )
+
+
+def _facts(done: Sequence[Chapter]) -> dict[str, str]:
+    counts = sum((chapter.counts for chapter in done), Counter[str]())
+    return {
+        "experiments": str(len(done)),
+        "seed": ", ".join({str(chapter.seed) for chapter in done}),
+        "minutes": f"{sum(chapter.seconds for chapter in done) / 60:.1f}",
+        **{verdict: str(n) for verdict, n in counts.items()},
+    }
+
+
+def _source(picture: Path) -> str:
+    return "data:image/png;base64," + base64.b64encode(picture.read_bytes()).decode()
+
+
+def _remark(record: Record) -> str:
+    """The note without the place of a picture, which the book holds itself."""
+    return " ".join(word for word in record.note.split() if not word.endswith(".png"))
 
 
 def number(value: float | None) -> str:
@@ -114,11 +95,3 @@ def number(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return "–"
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
-
-
-def write_book_page(book: Book, path: str | os.PathLike[str]) -> Path:
-    """Write the page to `path`, whole or not at all."""
-    text = book_page(book)
-    with atomic_write(path, "w") as file:
-        file.write(text)
-    return Path(path)

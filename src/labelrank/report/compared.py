@@ -65,7 +65,7 @@ def comparison_page(
         title=title,
         facts=summary,
         tables=[(table, comparison.heading(table), comparison.cells(table)) for table in tables],
-        together=_together(tables) if len(first.datasets) == 1 else None,
+        together=together(tables) if len(first.datasets) == 1 else None,
         diagrams=[_diagram(table) for table in tables if table.friedman is not None],
         costs=_costs(tables),
         tests=[test for table in tables for test in table.tests],
@@ -82,7 +82,7 @@ def write_comparison(tables: Sequence[Table], path: str | os.PathLike[str], **mo
     return write_text(comparison_page(tables, **more), path)
 
 
-def _together(tables: Sequence[Table]) -> list[list[tuple[str, bool]]]:
+def together(tables: Sequence[Table]) -> list[list[tuple[str, bool]]]:
     """One data set: all criteria side by side, one line per learner."""
     columns = [[row[1] for row in comparison.cells(table)[1:]] for table in tables]
     heading = [("learner", False), *((comparison.heading(table), False) for table in tables)]

@@ -14,7 +14,7 @@ from labelrank.resources import blocks
 
 VOTINGS = ("votes", "weighted", "coupling")
 TIE_BREAKS = ("margin", None)
-# Chosen by cross-validation on the training documents of Reuters-21578; see experiments/text.py.
+# Chosen by cross-validation on the training documents of Reuters-21578; see docs/experiments.rst.
 RIVAL_WEIGHT, UNOPPOSED = 0.1, 0.5
 _NUMBERS_AT_ONCE = 1 << 22
 _SMALLEST_CHANCE, _SMALLEST_DUEL = 1e-300, 1e-7
