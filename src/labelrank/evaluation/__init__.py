@@ -20,18 +20,7 @@ from labelrank.evaluation.statistics import (
 )
 
 __all__ = [
-    "CapacityPoint",
-    "CurvePoint",
-    "LearningPoint",
-    "StratifiedFolds",
-    "capacity_curve",
-    "compare",
-    "draw_capacity",
-    "friedman_nemenyi",
-    "learning_curve",
-    "paired_t_test",
-    "prequential",
-    "rank_totals",
-    "robustness",
-    "wilcoxon",
-]
+    "CapacityPoint", "CurvePoint", "LearningPoint", "StratifiedFolds", "capacity_curve", "compare",
+    "draw_capacity", "friedman_nemenyi", "learning_curve", "paired_t_test", "prequential",
+    "rank_totals", "robustness", "wilcoxon",
+]  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.model_selection import validation_curve
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils import check_random_state
 
 from labelrank import metrics
@@ -193,8 +193,8 @@ def capacity_curve(
 ) -> list[CapacityPoint]:
     """Training and test error of a learner along a parameter that controls its capacity.
 
-    Where the training error still falls and the test error rises, the learner over-fits. This is
-    scikit-learn's `validation_curve` on one given split.
+    Where the training error still falls and the test error rises, the learner over-fits.
+    (scikit-learn's `validation_curve` does the same by folds, but takes no sparse Y.)
 
     Parameters
     ----------
@@ -230,12 +230,12 @@ def capacity_curve(
         for parts in zip(train, test, strict=True)
     )
     split = np.split(np.arange(Y.shape[0]), [train[1].shape[0]])
-    scores = validation_curve(
-        learner, X, Y, param_name=parameter, param_range=values, cv=[split], scoring=criterion,
-        error_score="raise",
-    )  # fmt: skip
+    search = GridSearchCV(
+        learner, {parameter: values}, cv=[split], scoring=criterion, refit=False,
+        return_train_score=True, error_score="raise",
+    ).fit(X, Y)  # fmt: skip
     best = 0.0 if getattr(criterion, "sign", 1) < 0 else 1.0  # a loss is negated
-    errors = (best - np.ravel(part) for part in scores)
+    errors = (best - search.cv_results_[f"mean_{part}_score"] for part in ("train", "test"))
     return [CapacityPoint(*point) for point in zip(values, *(e.tolist() for e in errors))]
 
 
