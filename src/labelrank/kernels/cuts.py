@@ -9,7 +9,7 @@ Given     order     int64 (m,), entries by falling score
 Returns   the threshold (midway between two scores, or just outside all) and its value
 Cost      O(m) after the sort
 Order     of equally good cuts the highest wins
-See       thresholds.ThresholdedRanker
+See       learners.thresholded.ThresholdedRanker
 """
 
 import numpy as np

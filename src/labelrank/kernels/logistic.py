@@ -1,7 +1,7 @@
 """Loss and gradient of many logistic regressions on the same instances, in one pass.
 
 Problem   link j scores instance i by the columns of S from first[j] on: one column for two classes
-          (class 1 against class 0), else one a class (softmax); its loss on i is minus the log
+          (class 1 against class 0), else one per class (softmax); its loss on i is minus the log
           probability of the class codes[i, target[j]]
 Given     S       float64 (n, M), C-contiguous: the scores
           codes   int32 (n, L): the class of each target column, -1 where it is unknown
@@ -9,7 +9,7 @@ Given     S       float64 (n, M), C-contiguous: the scores
 Changes   R       float64 (n, M): the derivative of the loss by the scores, 0 where unknown
           loss    float64 (J,): the summed losses
 Returns   nothing
-Cost      one exponential a score; no allocation
+Cost      one exponential per score; no allocation
 Order     rows, then links: same input, same bits
 See       Boehning 1992 for the bound 1/4 on the curvature that the solver scales by
 """

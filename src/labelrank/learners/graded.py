@@ -127,13 +127,13 @@ class GradedClassifier(LabelRanker):
         if not isinstance(self.levels, str):
             firsts = np.arange(int(self.levels)) * len(positive) // int(self.levels)
             positive = positive[firsts] if len(positive) else positive
-        found = np.unique(positive)
-        if len(found) > _MOST_LEVELS:
+        levels = np.unique(positive)
+        if len(levels) > _MOST_LEVELS:
             raise InputError(
-                f"got {len(found)} distinct grades, more than {_MOST_LEVELS} levels; "
+                f"got {len(levels)} distinct grades, more than {_MOST_LEVELS} levels; "
                 "use levels='ranks' or a number of levels"
             )
-        return found
+        return levels
 
     def _problems(self, Y: sp.csr_array) -> tuple[sp.csr_array, Array]:
         """0/1 targets (n × problems); by level and label the answer all agree on, or NaN."""
@@ -217,9 +217,9 @@ def places(Y: sp.csr_array) -> sp.csr_array:
     tied[1:] = (row[order][1:] == row[order][:-1]) & (Y.data[order][1:] == Y.data[order][:-1])
     place = np.maximum.accumulate(np.where(tied, 0, np.arange(len(order))))
     number = number[place]
-    found = Y.copy()
-    found.data[order] = np.where(relevant[order], most - number, np.nan)
-    return found
+    placed = Y.copy()
+    placed.data[order] = np.where(relevant[order], most - number, np.nan)
+    return placed
 
 
 def _fit_one(base: Any, X: Any, target: Array) -> Any:
@@ -236,5 +236,5 @@ def _chance(learner: Any, X: Any) -> Array:
 
 
 def _chance_of_one(classifier: Any, X: Any) -> Array:
-    found = _chance(classifier, X)
-    return found[:, -1] if found.ndim == 2 else found
+    chances = _chance(classifier, X)
+    return chances[:, -1] if chances.ndim == 2 else chances

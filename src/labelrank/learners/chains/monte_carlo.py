@@ -5,7 +5,6 @@ the answer (Read, Martino & Luengo 2014, as compared with in "Viterbi classifier
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from labelrank._types import Array, Float64
 from labelrank.declared import number, stored
 from labelrank.learners.chains.greedy import ClassifierChain
 from labelrank.learners.chains.scorers import Decoding, Frontier, Scorer, by_column
+from labelrank.resources import require
 
 
 def monte_carlo(scorer: Scorer, uniforms: Float64) -> Decoding:
@@ -87,5 +87,8 @@ class MonteCarloClassifierChain(ClassifierChain):
 
     def choose(self, scorer: Scorer, seed: int) -> Decoding:
         """The most probable of the greedy path and `n_samples` drawn ones."""
-        shape: Any = (self.n_samples, len(scorer.links))
-        return monte_carlo(scorer, np.random.default_rng(seed).random(shape))
+        n_cells = self.n_samples * (len(scorer.links) + 4 * scorer.n_rows)
+        what = f"{self.n_samples} samples of {scorer.n_rows} instances"
+        require(8 * n_cells, what, "draw fewer, or predict fewer instances at once")
+        uniforms = np.random.default_rng(seed).random((self.n_samples, len(scorer.links)))
+        return monte_carlo(scorer, uniforms)

@@ -192,9 +192,8 @@ def conditionals(scorer: Scorer, codes: Int32) -> list[Float64]:
 
 
 def by_column(scorer: Scorer, by_position: Sequence[Any]) -> list[Any]:
-    """What was found link by link, in the order of the columns."""
-    found = {link.column: one for link, one in zip(scorer.links, by_position, strict=True)}
-    return [found[column] for column in range(len(found))]
+    """What each link gave, in the order of the columns."""
+    return [by_position[q] for q in np.argsort([link.column for link in scorer.links])]
 
 
 class Frontier(NamedTuple):

@@ -150,7 +150,7 @@ def _tree_heights(trellis: Trellis) -> dict[tuple[int, ...], tuple[float, float,
 def _edges(
     trellis: Trellis, places: dict[tuple[int, ...], tuple[float, float, str]]
 ) -> list[tuple[tuple[float, float], tuple[float, float], float]]:
-    found = []
+    edges = []
     for position, (states, table) in enumerate(
         zip(trellis.before, trellis.probabilities, strict=True)
     ):
@@ -158,8 +158,8 @@ def _edges(
             for c, p in enumerate(row):
                 for start in _starts(trellis, position, state):
                     node = (*start, c) if trellis.is_tree else (position + 1, c)
-                    found.append((places[start][:2], places[node][:2], float(p)))
-    return found
+                    edges.append((places[start][:2], places[node][:2], float(p)))
+    return edges
 
 
 def _starts(trellis: Trellis, position: int, state: Array) -> list[tuple[int, ...]]:
