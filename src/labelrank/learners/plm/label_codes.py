@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.base import BaseEstimator
 
-from labelrank._types import Array, Float64, Int32, Int64
+from labelrank._types import Float64, Int32, Int64
 from labelrank.declared import (
     anything,
     array,
@@ -138,7 +138,13 @@ class LabelCodes(BaseEstimator):
         size = min(self.n_components, self.n_labels_)
         if len(used) > max(2 * size, 64):
             start = np.random.default_rng(0).uniform(0.5, 1.5, self.n_labels_)
-            values, vectors = _converged(self._operator(), size, start)
+            try:
+                values, vectors = eigsh(self._operator(), k=size, v0=start)
+            except ArpackNoConvergence as error:
+                raise InputError(
+                    f"only {len(error.eigenvalues)} of {size} code dimensions could be found; "
+                    "use fewer components"
+                ) from error
             order = np.argsort(-values, kind="stable")
             return np.maximum(values[order], 0.0), np.ascontiguousarray(vectors[:, order])
         pairs = (_pair_counts(self._documents) + self._counts)[used][:, used]
@@ -196,16 +202,6 @@ def _pieces(Y: Any) -> Iterable[Any]:
 def _pair_counts(documents: sp.csr_array) -> sp.csr_array:
     Y = documents.astype(np.int64)
     return sp.csr_array(Y.T @ Y)
-
-
-def _converged(operator: LinearOperator, size: int, start: Array) -> tuple[Float64, Float64]:
-    try:
-        return eigsh(operator, k=size, v0=start)
-    except ArpackNoConvergence as error:
-        raise InputError(
-            f"only {len(error.eigenvalues)} of {size} code dimensions could be found; "
-            "use fewer components"
-        ) from error
 
 
 def _scaled(values: Float64, vectors: Float64, scale: str) -> Float64:

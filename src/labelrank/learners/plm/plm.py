@@ -125,14 +125,29 @@ class PreferenceLearningMachine(IncrementalRanker):
 
     def _learn_in(self, orders: Iterable[Int64], X: Any, Y: sp.csr_array) -> None:
         """One pass over the instances in each of the orders."""
-        learn = self._pass_linear if self.kernel is None else self._pass_dual
-        n_known = 0 if self.kernel is None else self._add_support(X)
+        labels, graph = as_rows(Y, np.float64), GRAPHS.index(self.graph)
+        if self.kernel is None:
+            rows = as_rows(X)
+            for order in orders:
+                clock = self.n_graphs_
+                self._count(
+                    kernels.learn_linear(rows, labels, order, graph, clock, self._W, self._U)
+                )
+            return
+        n_known = self._add_support(X)
         for order in orders:
-            learn(X, Y, order.astype(np.int64), n_known)
-        if self.kernel is not None:
-            erred = np.flatnonzero(self._active())
-            self._support = self._support[erred]
-            self._W, self._U = self._W[erred], self._U[erred]
+            active = self._active()
+            for part in blocks(len(order), _AT_ONCE):
+                at, G = order[part], self._gram(X[order[part]])
+                state = self.n_graphs_, self._W, self._U, active
+                self._count(kernels.learn_dual(G, at + n_known, labels, at, graph, *state))
+        erred = np.flatnonzero(self._active())
+        self._support = self._support[erred]
+        self._W, self._U = self._W[erred], self._U[erred]
+
+    def _count(self, met_and_violated: tuple[int, int]) -> None:
+        self.n_graphs_ += met_and_violated[0]
+        self.n_violated_ += met_and_violated[1]
 
     def _add_support(self, X: Any) -> int:
         """Put the new instances behind the support; returns where they start."""
@@ -150,29 +165,6 @@ class PreferenceLearningMachine(IncrementalRanker):
     def _active(self) -> Array:
         """Which instances ever erred."""
         return (self._W != 0).any(axis=1) | (self._U != 0).any(axis=1)
-
-    def _pass_linear(self, X: Any, Y: sp.csr_array, order: Int64, n_known: int) -> None:
-        rows, labels = as_rows(X), as_rows(Y, np.float64)
-        graph = GRAPHS.index(self.graph)
-        self._count(
-            kernels.learn_linear(rows, labels, order, graph, self.n_graphs_, self._W, self._U)
-        )
-
-    def _pass_dual(self, X: Any, Y: sp.csr_array, order: Int64, n_known: int) -> None:
-        labels, graph, active = as_rows(Y, np.float64), GRAPHS.index(self.graph), self._active()
-        for part in blocks(len(order), _AT_ONCE):
-            rows = order[part]
-            weights = self._W, self._U, active
-            self._count(
-                kernels.learn_dual(
-                    self._gram(X[rows]), rows + n_known, labels, rows, graph, self.n_graphs_,
-                    *weights,
-                )
-            )  # fmt: skip
-
-    def _count(self, met_and_violated: tuple[int, int]) -> None:
-        self.n_graphs_ += met_and_violated[0]
-        self.n_violated_ += met_and_violated[1]
 
     def _gram(self, X: Any) -> Float64:
         """The kernel of some instances with the support."""
@@ -215,7 +207,7 @@ class PreferenceLearningMachine(IncrementalRanker):
 
     def after_loading(self) -> None:
         support, n_features = self._support, self.n_features_in_
-        fits = self._W.dtype == self._dtype()
+        fits = self._W.dtype == self._dtype() and self.n_graphs_ < 2**62
         if self.kernel is None:
             fits &= len(self._W) == n_features
         elif len(self._W):
