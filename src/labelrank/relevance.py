@@ -216,6 +216,7 @@ def _width(Y: Any) -> int:
     return int(shape[1]) if len(shape) == 2 else int(check_relevance(Y).shape[1])
 
 
+@stored("RelevanceBinarizer", 1, classes_=array("", "K"))
 class RelevanceBinarizer(TransformerMixin, BaseEstimator):
     """Label lists to relevance matrices and back.
 

@@ -27,6 +27,7 @@ from sklearn.utils import get_tags
 from labelrank import decoding, persistence
 from labelrank._types import Array
 from labelrank.errors import InputError, ModelFileError
+from labelrank.learners.base import LabelRanker
 
 ANSWERS = ("decision_function", "predict", "rank", "answer", "predict_proba")
 
@@ -207,7 +208,7 @@ def the_seed_decides_everything(case: Case) -> None:
 def scores_ranking_and_set_agree(case: Case) -> None:
     """The ranking sorts the scores, and the predicted set is a prefix of it."""
     learner = case.fitted
-    if not hasattr(learner, "answer"):
+    if not isinstance(learner, LabelRanker):
         return
     scores, members = learner.answer(case.X)
     ranking = learner.rank(case.X)

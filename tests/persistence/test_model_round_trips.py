@@ -319,20 +319,6 @@ def test_an_array_held_twice_is_stored_once_and_stays_one(tmp_path):
     assert (tmp_path / "model.labelrank").stat().st_size < 1.5 * array.nbytes
 
 
-def test_hooks_replace_the_state_of_a_class(tmp_path):
-    @persistence.register
-    class Hooked(BaseEstimator):
-        def __labelrank_state__(self):
-            return {"half": self.whole / 2}
-
-        def __labelrank_restore__(self, state):
-            self.whole = state["half"] * 2
-
-    model = Hooked()
-    model.whole, model.cache = 3.0, lambda: None
-    assert vars(round_trip(model, tmp_path)) == {"whole": 3.0}
-
-
 @pytest.mark.parametrize(
     ("model", "where"),
     [

@@ -40,7 +40,7 @@ LEFT_OUT = [
     ("every_form_of_Y_gives_the_same_answer", "scikit-learn reads Y in its own way", FOREIGN),
     ("refusals_leave_no_trace", "scikit-learn's fit is not all or nothing", FOREIGN),
     ("pieces_equal_the_whole", "the first piece fixes the codes",
-     ("EC-PLM+", "EP-PLM", "EP-PLM+")),
+     ("EC-PLM+", "EP-PLM", "EP-PLM+", "bagged EP-PLM")),
     ("the_input_is_never_modified", "SVC sorts the indices of X", ("SVM-poly", "SVM-rbf")),
     ("saved_is_loaded", "model files hold no SVC", ("SVM-poly", "SVM-rbf")),
 ]  # fmt: skip
@@ -76,23 +76,6 @@ PAIRS = [
 ]
 
 
-PENDING = {
-    "predicting_changes_nothing": "BR BR+ MMP RankSVM-R",
-}
-
-
-def _is_pending(promise, name):
-    pending = PENDING.get(promise.__name__, "").split()
-    return name.startswith(("tagger", "bagged E")) or name in pending
-
-
-@pytest.fixture
-def pending(request, promise, name):
-    if _is_pending(promise, name):
-        request.applymarker(pytest.mark.xfail(strict=False))
-
-
-@pytest.mark.usefixtures("pending")
 @pytest.mark.parametrize(
     ("promise", "name"), PAIRS, ids=[f"{promise.__name__}-{name}" for promise, name in PAIRS]
 )

@@ -189,20 +189,12 @@ class Decoder:
         if how is not None:
             return self._declared(cls, how, node, depth)
         parameters = self._values(node.get("parameters", {}), depth, checked=True)
-        if "state" not in node:
-            return cls(**parameters)
-        is_alone, self._foreign = not self._foreign, cls.__module__.startswith("sklearn.")
-        state = self._values(node["state"], depth, checked=False)
+        found = cls.__new__(cls) if is_sklearn(cls) and "state" in node else cls(**parameters)
+        is_alone, self._foreign = not self._foreign, is_sklearn(cls)
+        vars(found).update(self._values(node.get("state", {}), depth, checked=False))
         self._foreign = not is_alone
-        if issubclass(cls, tuple):
-            return cls(**state)
-        found = cls(**parameters) if parameters else cls.__new__(cls)
-        if hasattr(cls, "__labelrank_restore__"):
-            found.__labelrank_restore__(state)
-            return found
-        vars(found).update(state)
-        if is_sklearn(found):
-            foreign.check(found, alone=is_alone)
+        if is_sklearn(cls):
+            foreign.check(found, alone=is_alone and "state" in node)
         return found
 
     def _declared(self, cls: Any, how: Stored, node: dict[str, Any], depth: int) -> Any:

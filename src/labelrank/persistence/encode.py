@@ -87,23 +87,23 @@ class Encoder:
         node: dict[str, Any] = {"kind": "object", "class": name}
         if how is not None:
             return {**node, "version": how.version, **self._declared(how, value, path, depth)}
-        state = _state(value)
-        if hasattr(value, "get_params") and (self._settings or not is_sklearn(value)):
-            node["parameters"] = self._parameters(value, path, depth)
-            if self._settings:
-                return node
-            state = {key: state[key] for key in state.keys() - node["parameters"].keys()}
-        with self._within(settings=False, checked=False):
-            node["state"] = self._items(state, path, depth)
-        if node["state"].get("input", "content") != "content":
+        parameters = value.get_params(deep=False) if hasattr(value, "get_params") else {}
+        if parameters.get("input", "content") != "content":
             raise _refusal(f"{path}.input", "makes a model read files", "use input='content'")
+        state = vars(value)
+        if self._settings or not is_sklearn(type(value)):
+            node["parameters"] = self._parameters(parameters, path, depth)
+            state = {key: state[key] for key in state.keys() - parameters.keys()}
+        if not self._settings:
+            with self._within(settings=False, checked=False):
+                node["state"] = self._items(state, path, depth)
         return node
 
     def _declared(self, how: Stored, value: Any, path: str, depth: int) -> Node:
         node = {}
         is_estimator = hasattr(value, "get_params")
         if is_estimator:
-            node["parameters"] = self._parameters(value, path, depth)
+            node["parameters"] = self._parameters(value.get_params(deep=False), path, depth)
             if self._settings:
                 return node
         if not self._checked:
@@ -115,9 +115,9 @@ class Encoder:
     def _kept(self, how: Stored, value: Any) -> dict[str, Any]:
         return how.values(value)
 
-    def _parameters(self, value: Any, path: str, depth: int) -> Node:
+    def _parameters(self, parameters: dict[str, Any], path: str, depth: int) -> Node:
         with self._within(settings=True, checked=True):
-            return self._items(value.get_params(deep=False), path, depth)
+            return self._items(parameters, path, depth)
 
     def _items(self, values: dict[str, Any], path: str, depth: int) -> Node:
         return {
@@ -245,12 +245,6 @@ def _used(array: Array) -> Array | None:
     bits = np.ascontiguousarray(array).reshape(-1).view(f"u{array.dtype.itemsize}")
     used: Array = bits != 0
     return used if np.count_nonzero(used) <= _MOSTLY_ZERO * array.size else None
-
-
-def _state(value: Any) -> dict[str, Any]:
-    if hasattr(value, "__labelrank_state__"):
-        return dict(value.__labelrank_state__())
-    return dict(value._asdict() if hasattr(value, "_asdict") else vars(value))
 
 
 def _refusal(path: str, what: str, advice: str) -> ModelFileError:

@@ -5,7 +5,6 @@ as "sklearn.Ridge": no name says where a class is.
 """
 
 import importlib
-import sys
 from typing import Any, TypeVar
 
 from labelrank import _HOME, extensions
@@ -44,7 +43,6 @@ _PARTS = {
     "Encoding": "learners.chains.targets",
     "ColumnInfo": "learners.chains.targets",
     "FittedChain": "learners.chains.scorers",
-    "Model": "learners.naive_bayes",
     "LabelSums": "learners.label_sums",
     "LabelWeights": "learners.label_weights",
     "Duals": "learners.margins.prosvm",
@@ -58,7 +56,6 @@ _PARTS = {
     "ShortlistScorer": "learners.pairwise.shortlist",
     "Weighting": "learners.auto.weighting",
     "TargetInfo": "relevance",
-    "Rows": "rows",
     "TextColumn": "text",
 }
 
@@ -93,9 +90,9 @@ def name_of(cls: type) -> str | None:
     return name if _find(name) is cls else None
 
 
-def is_sklearn(value: Any) -> bool:
-    """Whether an object is one of scikit-learn, which stores its attributes."""
-    return type(value).__module__.startswith("sklearn.")
+def is_sklearn(cls: type) -> bool:
+    """Whether a class is one of scikit-learn, of which the attributes are stored."""
+    return cls.__module__.startswith("sklearn.")
 
 
 def class_of(name: Any) -> type:
@@ -131,14 +128,10 @@ def _find(name: str) -> type | None:
 
 
 def _offered(name: str) -> type | None:
-    """A learner of a package that offers some by entry points; these are imported, not the name."""
-    package = name.partition(".")[0]
-    offers = extensions.entry_points("labelrank.learners").values()
-    for offer in [offer for offer in offers if offer.module.partition(".")[0] == package]:
-        extensions.load(offer)
-        module, _, attribute = name.rpartition(".")
-        found = getattr(sys.modules.get(module), attribute, None)
-        is_own = isinstance(found, type) and found.__module__.partition(".")[0] == package
-        if is_own and hasattr(found, "get_params"):
-            return found
-    return None
+    """A learner that a package offers by entry points, or a class that it registers with it."""
+    for offer in extensions.entry_points("labelrank.learners").values():
+        if offer.module.partition(".")[0] == name.partition(".")[0]:
+            offered = extensions.load(offer)
+            if isinstance(offered, type) and _name(offered) == name:
+                return offered
+    return _registered.get(name)
