@@ -186,7 +186,10 @@ def value(*types: type, least: float | None = None, length: str | None = None, *
 
 
 def nested(*classes: str, many: bool = False, **more: Any) -> Part:
-    """An object stored under one of these names (none: any estimator), or a list of such."""
+    """An object stored under one of these names (none: any estimator), or a list of such.
+
+    `types` are those of plain values that may stand in the list among them.
+    """
     return Part("nested", classes=classes, many=many, **more)
 
 

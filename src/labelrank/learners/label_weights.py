@@ -61,7 +61,8 @@ class LabelWeights:
 
     def after_loading(self) -> None:
         n_blocks, n_rows, lanes = self.blocks.shape
-        if lanes % LANE or n_blocks * lanes < self.n_labels or n_rows < self.has_constant:
+        needed = -(-self.n_labels // max(lanes, 1))
+        if lanes % LANE or n_blocks != needed or n_rows < self.has_constant:
             raise ValueError(f"weights {self.blocks.shape} do not hold {self.n_labels} labels")
 
     @property

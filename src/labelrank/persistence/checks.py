@@ -97,7 +97,12 @@ def _check_part(where: str, part: Part, value: Any, lengths: Lengths) -> None:
         if part.many and type(value) not in (list, tuple):
             raise ValueError(f"{where} is no list")
         for held in _held(part, value):
-            _check_class(where, part, held)
+            if type(held) in part.types:
+                _check_value(where, part, held)
+            else:
+                _check_class(where, part, held)
+    elif part.kind == "any":
+        _check_plain(where, value)
     elif part.kind == "value":
         _check_value(where, part, value)
         if part.length is not None and lengths.setdefault(part.length, value) != value:
@@ -146,6 +151,17 @@ def _check_class(where: str, part: Part, held: Any) -> None:
         raise ValueError(f"{where} is a {type(held).__name__}, not {' or '.join(part.classes)}")
     if not part.classes and not hasattr(held, "get_params"):
         raise ValueError(f"{where} is no estimator")
+
+
+def _check_plain(where: str, value: Any) -> None:
+    """That data of no fixed form hold no objects, which would go unchecked."""
+    if isinstance(value, dict):
+        value = [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            _check_plain(where, item)
+    elif how_stored(type(value)) is not None or hasattr(value, "get_params"):
+        raise ValueError(f"{where} holds a {type(value).__name__}; declare it as nested")
 
 
 def _check_value(where: str, part: Part, value: Any) -> None:

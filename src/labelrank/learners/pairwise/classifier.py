@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array
-from labelrank.declared import anything, choice, cut, flag, stored, threads
+from labelrank.declared import choice, cut, flag, nested, stored, threads
 from labelrank.learners.base import LabelRanker
 from labelrank.learners.pairwise import votes
 
@@ -24,7 +24,7 @@ def _couples(learner: "PairwiseClassifier") -> bool:
     return learner.voting == "coupling" and hasattr(_base(learner.estimator), "predict_proba")
 
 
-@stored("PairwiseClassifier", 1, estimators_=anything())
+@stored("PairwiseClassifier", 1, estimators_=nested(many=True, types=(float,)))
 @dataclass(kw_only=True, eq=False, repr=False)
 class PairwiseClassifier(LabelRanker):
     """One binary classifier for each pair of labels: round robin with any scikit-learn classifier.
