@@ -67,14 +67,13 @@ class LinearPerceptron(Explained, IncrementalRanker):
     def after_loading(self) -> None:
         weights, past = self._weights, getattr(self, "_past", None)
         self._past = past
-        if (weights.n_features, weights.n_labels) != (self.n_features_in_, self.n_labels_):
-            raise ValueError("the weights do not fit the labels or the features")
-        if past is not None and past.blocks.shape != weights.blocks.shape:
-            raise ValueError("the sums of past weights do not fit the weights")
-        if weights.blocks.dtype != np.float32 or weights.has_constant:
-            raise ValueError("the weights are not those of a perceptron")
-        if past is not None and past.blocks.dtype != np.float64:
-            raise ValueError("the sums of past weights are not in double precision")
+        fits = (self.n_features_in_, self.n_labels_, weights.blocks.shape, False)
+        for kept, dtype in ((weights, np.float32), (past, np.float64)):
+            if kept is None:
+                continue
+            shape = kept.n_features, kept.n_labels, kept.blocks.shape, kept.has_constant
+            if shape != fits or kept.blocks.dtype != dtype:
+                raise ValueError("the weights do not fit the labels, the features or one another")
         if max(self._seed, self._n_learned, self._n_trained) > _MOST:
             raise ValueError("a count or the seed is too large")
 

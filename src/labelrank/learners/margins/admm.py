@@ -119,7 +119,8 @@ class ThreadRunner:
 
 def split_rows(problem: PreferenceProblem, n_blocks: int) -> list[PreferenceProblem]:
     """Blocks of consecutive instances, as equal as can be; none is empty."""
-    bounds = np.unique(np.linspace(0, problem.X.n_rows, n_blocks + 1).astype(int)).tolist()
+    n = problem.X.n_rows
+    bounds = np.unique(np.linspace(0, n, min(n_blocks, n) + 1).astype(int)).tolist()
     return [problem.slice(first, last) for first, last in itertools.pairwise(bounds)]
 
 

@@ -169,6 +169,10 @@ class TwoStageRanker(LabelRanker):
     orderer: Any = field(kw_only=False)
     random_state: Any = seed()
 
+    def after_loading(self) -> None:
+        if not all(hasattr(stage, "get_params") for stage in (self.selector, self.orderer)):
+            raise ValueError("the selector or the orderer is no estimator")
+
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         stages = [clone(self.selector), clone(self.orderer)]
         if self.random_state is not None:
