@@ -3,89 +3,64 @@
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from labelrank.cli.options import Json, MaxTerms, Quiet, Representation, Seed, Threshold
+from labelrank.cli.options import MaxTerms, Representation, Seed, Shown, Threshold
 from labelrank.cli.reading import Reading
-
-Data = Annotated[
-    list[str], typer.Argument(metavar="DATA", help="Names of data sets or paths of files.")
-]
-Learners = Annotated[
-    str,
-    typer.Option(
-        metavar="A,B,C", help="Names of learners, see labelrank learners; or MODULE:CLASS."
-    ),
-]
-Cv = Annotated[int | None, typer.Option(min=2, help="Stratified folds; 10 by default.")]
-Split = Annotated[
-    str | None, typer.Option(help="'official': the train and test part in place of folds.")
-]
-Criteria = Annotated[
-    str | None,
-    typer.Option(
-        metavar="C1,C2",
-        help="Such as micro_f1,pro_loss, as labelrank evaluate --json names them; by default "
-        "micro_f1, macro_f1, precision_at_1, ranking_loss and subset_accuracy.",
-    ),
-]
-Tune = Annotated[
-    bool, typer.Option("--tune", help="Tune each learner within the training parts, equally much.")
-]
-Grid = Annotated[
-    list[str],
-    typer.Option(
-        metavar="LEARNER:NAME=V1,V2",
-        help="What --tune tries in place of that learner's own grid; may be repeated.",
-    ),
-]
-Set = Annotated[
-    list[str],
-    typer.Option(
-        "--set",
-        metavar="LEARNER:NAME=VALUE",
-        help="A parameter of one learner; may be repeated.",
-    ),
-]
-Jobs = Annotated[int, typer.Option(min=1, help="Cells measured side by side.")]
-Memory = Annotated[
-    bool, typer.Option("--memory", help="A new process for each cell: exact peaks, more time.")
-]
-Out = Annotated[Path, typer.Option("--out", "-o", help="Folder of cells, tables and diagrams.")]
-Retry = Annotated[
-    bool, typer.Option("--retry", help="Measure again the cells that failed in an earlier run.")
-]
-Format = Annotated[
-    str | None, typer.Option(help="Print the tables as markdown, latex or csv instead.")
-]
 
 _FAILED = 1
 
 
 def compare(
-    data: Data,
+    *,
+    data: list[str] = typer.Argument(
+        ..., metavar="DATA", help="Names of data sets or paths of files."
+    ),
     reading: Reading,
-    learners: Learners,
-    cv: Cv = None,
-    split: Split = None,
-    criteria: Criteria = None,
-    tune: Tune = False,
-    grid: Grid = [],  # noqa: B006 - typer reads it and makes a new one
-    set: Set = [],  # noqa: B006
+    learners: str = typer.Option(
+        ..., metavar="A,B,C", help="Names of learners, see labelrank learners; or MODULE:CLASS."
+    ),
+    cv: int | None = typer.Option(None, min=2, help="Stratified folds; 10 by default."),
+    split: str | None = typer.Option(
+        None, help="'official': the train and test part in place of folds."
+    ),
+    criteria: str | None = typer.Option(
+        None, metavar="C1,C2",
+        help="Such as micro_f1,pro_loss, as labelrank evaluate --json names them; by default "
+        "micro_f1, macro_f1, precision_at_1, ranking_loss and subset_accuracy.",
+    ),
+    tune: bool = typer.Option(
+        False, "--tune", help="Tune each learner within the training parts, equally much."
+    ),
+    grid: list[str] = typer.Option(
+        [], metavar="LEARNER:NAME=V1,V2",
+        help="What --tune tries in place of that learner's own grid; may be repeated.",
+    ),
+    set: list[str] = typer.Option(
+        [], "--set", metavar="LEARNER:NAME=VALUE",
+        help="A parameter of one learner; may be repeated.",
+    ),
     threshold: Threshold = None,
-    jobs: Jobs = 1,
-    memory: Memory = False,
-    out: Out = Path("results"),
-    retry: Retry = False,
-    format: Format = None,
+    jobs: int = typer.Option(1, min=1, help="Cells measured side by side."),
+    memory: bool = typer.Option(
+        False, "--memory", help="A new process for each cell: exact peaks, more time."
+    ),
+    out: Path = typer.Option(
+        Path("results"), "--out", "-o", help="Folder of cells, tables and diagrams."
+    ),
+    retry: bool = typer.Option(
+        False, "--retry", help="Measure again the cells that failed in an earlier run."
+    ),
+    format: str | None = typer.Option(
+        None, help="Print the tables as markdown, latex or csv instead."
+    ),
     representation: Representation = "tfidf",
     max_terms: MaxTerms = None,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+    shown: Shown,
+) -> None:  # fmt: skip
     """Compare learners on data sets, with tests of significance.
 
     A run that was interrupted continues where it stopped when the same is given again. Exits with
@@ -94,15 +69,14 @@ def compare(
     from sklearn.exceptions import FitFailedWarning
 
     from labelrank import evaluation
-    from labelrank.cli.printing import progress, say
     from labelrank.cli.results import check_format, show, write
 
     check_format(format)
     names = _split(learners)
     made = {name: _made(name, names, set, threshold, seed) for name in names}
-    with progress(f"reading {', '.join(data)}", quiet):
+    with shown.progress(f"reading {', '.join(data)}"):
         read = [reading.source(name).read("all") for name in data]
-    with progress("comparing", quiet) as advance, warnings.catch_warnings():
+    with shown.progress("comparing") as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", FitFailedWarning)
         frame = evaluation.compare(
             read,
@@ -117,23 +91,21 @@ def compare(
             retry=retry,
             representation=representation,
             max_terms=max_terms,
-            progress=_told(advance, quiet),
+            progress=_told(advance, shown),
         )
     tables = write(frame, out)
-    show(tables, format, json)
-    say(f"cells, tables and diagrams: {out}", quiet)
+    show(tables, format, shown.json)
+    shown.say(f"cells, tables and diagrams: {out}")
     _close(frame)
 
 
-def _told(advance: Callable[[int, int], None], quiet: bool) -> Callable[[int, int], None]:
+def _told(advance: Callable[[int, int], None], shown: Shown) -> Callable[[int, int], None]:
     """The bar, after a remark on what an earlier run has left."""
-    from labelrank.cli.printing import say
-
     calls: list[int] = []
 
     def tell(done: int, total: int) -> None:
         if done and not calls:
-            say(f"{done} of {total} cells are there already", quiet)
+            shown.say(f"{done} of {total} cells are there already")
         calls.append(done)
         advance(done, total)
 

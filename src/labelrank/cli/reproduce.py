@@ -7,35 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from labelrank.cli.options import Folder, Jobs, Json, Quiet, Seed
-from labelrank.cli.printing import as_json, progress, say, table
+from labelrank.cli.options import Folder, Jobs, Seed, Shown
+from labelrank.cli.printing import as_json, table
 from labelrank.cli.reading import use_folder
-
-Name = Annotated[str, typer.Argument(help="Run this experiment.", metavar="NAME")]
-All = Annotated[bool, typer.Option("--all", help="Run everything (overnight) into one book.")]
-Quick = Annotated[bool, typer.Option("--quick", help="Run the fast ones (minutes) into a book.")]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", "-o",
-        help="With NAME: also write the records to this file as JSON lines. With --all or "
-        "--quick: the folder of the book, results/book by default; a run continues there.",
-    ),
-]  # fmt: skip
-Figures = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help="With NAME: where pictures go; results by default."),
-]
-Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Measure again what the folder of the book holds already.")
-]
-Record = Annotated[
-    bool, typer.Option("--record", help="Make the verdicts and values of this run the recorded.")
-]
-Verdicts = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Recorded verdicts, in place of those in the package."),
-]
 
 _GOT_WORSE = 1
 
@@ -44,18 +18,38 @@ _GOT_WORSE = 1
 class Options:
     """What a run is asked for."""
 
-    name: str
-    all: bool
-    quick: bool
-    out: Path | None
-    figures: Path | None
-    fresh: bool
-    record: bool
-    verdicts: Path | None
-    seed: int
-    jobs: int | None
-    json: bool
-    quiet: bool
+    name: Annotated[str, typer.Argument(help="Run this experiment.", metavar="NAME")] = ""
+    all: Annotated[
+        bool, typer.Option("--all", help="Run everything (overnight) into one book.")
+    ] = False
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run the fast ones (minutes) into a book.")
+    ] = False
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o",
+            help="With NAME: also write the records to this file as JSON lines. With --all or "
+            "--quick: the folder of the book, results/book by default; a run continues there.",
+        ),
+    ] = None  # fmt: skip
+    figures: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="With NAME: where pictures go; results by default."),
+    ] = None
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Measure again what the folder of the book holds already."),
+    ] = False
+    record: Annotated[
+        bool, typer.Option("--record", help="Record the verdicts and values of this run.")
+    ] = False
+    verdicts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Recorded verdicts, in place of those in the package."),
+    ] = None
+    seed: Seed = 0
+    jobs: Jobs = None
 
     def check(self) -> None:
         """Refuse options that do not go together, before anything runs."""
@@ -80,40 +74,23 @@ class Options:
             )
 
 
-def reproduce(
-    name: Name = "",
-    all: All = False,
-    quick: Quick = False,
-    out: Out = None,
-    figures: Figures = None,
-    fresh: Fresh = False,
-    record: Record = False,
-    verdicts: Verdicts = None,
-    seed: Seed = 0,
-    jobs: Jobs = None,
-    data: Folder = None,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+def reproduce(*, asked: Options, data: Folder = None, shown: Shown) -> None:
     """List the tables and figures of the papers, run one, or all of them into a book.
 
     Exits with 1 if a verdict is worse than the recorded one, a value has moved away from it, or an
     experiment of --all or --quick failed.
     """
-    asked = Options(
-        name, all, quick, out, figures, fresh, record, verdicts, seed, jobs, json, quiet
-    )
     asked.check()
     use_folder(data)
-    if all or quick:
-        _run_book(asked)
-    elif name:
-        _run_one(asked)
+    if asked.all or asked.quick:
+        _run_book(asked, shown)
+    elif asked.name:
+        _run_one(asked, shown)
     else:
-        _list(json)
+        _list(shown.json)
 
 
-def _run_one(asked: Options) -> None:
+def _run_one(asked: Options, shown: Shown) -> None:
     """Run one experiment; an interrupt loses none of its records."""
     from labelrank import experiments
     from labelrank.atomic import atomic_write
@@ -122,9 +99,9 @@ def _run_one(asked: Options) -> None:
     figures.folder.set(asked.figures or Path("results"))
     chosen = experiments.find(asked.name)
     records: list[Any] = []
-    say(f"{chosen.name}: about {chosen.minutes:g} minute(s)", asked.quiet)
+    shown.say(f"{chosen.name}: about {chosen.minutes:g} minute(s)")
     try:
-        with progress(chosen.name, asked.quiet) as advance:
+        with shown.progress(chosen.name) as advance:
             for one in experiments.run(chosen, seed=asked.seed, jobs=asked.jobs):
                 records.append(one)
                 advance(len(records), None)
@@ -134,11 +111,11 @@ def _run_one(asked: Options) -> None:
         if asked.out is not None:
             with atomic_write(asked.out, "w") as file:
                 file.writelines(f"{line}\n" for line in lines)
-    if asked.json:
+    if shown.json:
         typer.echo("\n".join(lines))
     else:
         _show(chosen, records)
-    _close({chosen.name: records}, [], asked)
+    _close({chosen.name: records}, [], asked, shown)
 
 
 def _as_lines(chosen: Any, records: Sequence[Any], seed: int) -> list[str]:
@@ -150,41 +127,43 @@ def _as_lines(chosen: Any, records: Sequence[Any], seed: int) -> list[str]:
 
 
 def _show(chosen: Any, records: Sequence[Any]) -> None:
+    from labelrank.experiments.contents import authors
+
     rows = [
         (r.row, r.column, r.published, r.ours, r.difference, r.verdict, r.note) for r in records
     ]
     columns = ("row", "column", "published", "ours", "difference", "verdict", "")
-    table(f"{chosen.name}: paper {chosen.paper}, {chosen.table}", columns, rows)
+    table(f"{chosen.name}: {authors(chosen.paper)}, {chosen.table}", columns, rows)
     typer.echo(f"{chosen.settings}; tolerance {100 * chosen.tolerance:g} % of the published value")
 
 
-def _run_book(asked: Options) -> None:
+def _run_book(asked: Options, shown: Shown) -> None:
     """Run the experiments that have their data; the page is written anew after each of them."""
     from labelrank.experiments.book import write_book
     from labelrank.report.book import book_page
     from labelrank.report.page import write_text
 
-    chosen = _chosen(asked.quick, asked.quiet)
+    chosen = _chosen(asked.quick, shown)
     known = {one.name: one for one in chosen}
     folder = asked.out or Path("results/book")
     page = folder / "book.html"
     done: list[Any] = []
-    with progress("reproducing", asked.quiet) as advance:
+    with shown.progress("reproducing") as advance:
         for chapter in write_book(
             chosen, folder, seed=asked.seed, jobs=asked.jobs, fresh=asked.fresh,
             tell=lambda experiment, records: advance(len(done), len(chosen)),
         ):  # fmt: skip
             done.append(chapter)
             lines = _as_lines(known[chapter.experiment], chapter.records, asked.seed)
-            typer.echo("\n".join(lines) if asked.json else _told(chapter))
+            typer.echo("\n".join(lines) if shown.json else _told(chapter))
             worse = _worse({one.experiment: one.records for one in done if not one.error}, asked)
             write_text(book_page(done, known, folder, worse), page)
-    say(f"book: {page}; {sum(one.seconds for one in done) / 60:.1f} minutes", asked.quiet)
+    shown.say(f"book: {page}; {sum(one.seconds for one in done) / 60:.1f} minutes")
     failed = [f"{chapter.experiment}: {chapter.error}" for chapter in done if chapter.error]
-    _close({one.experiment: one.records for one in done if not one.error}, failed, asked)
+    _close({one.experiment: one.records for one in done if not one.error}, failed, asked, shown)
 
 
-def _chosen(quick: bool, quiet: bool) -> list[Any]:
+def _chosen(quick: bool, shown: Shown) -> list[Any]:
     from labelrank.errors import MissingError
     from labelrank.experiments import contents, registry
 
@@ -196,8 +175,8 @@ def _chosen(quick: bool, quiet: bool) -> list[Any]:
             "the data of no experiment is there; set LABELRANK_DATA (or --data) to its folder"
         )
     if without:
-        say(f"left out, their data is missing: {', '.join(without)}", quiet)
-    say(f"{len(chosen)} experiments, about {sum(e.minutes for e in chosen):g} minutes", quiet)
+        shown.say(f"left out, their data is missing: {', '.join(without)}")
+    shown.say(f"{len(chosen)} experiments, about {sum(e.minutes for e in chosen):g} minutes")
     return chosen
 
 
@@ -226,7 +205,9 @@ def _worse(measured: Mapping[str, Sequence[Any]], asked: Options) -> list[Any]:
     return [] if asked.seed else verdicts.got_worse(_now(measured), verdicts.read(path))
 
 
-def _close(measured: Mapping[str, Sequence[Any]], failed: Sequence[str], asked: Options) -> None:
+def _close(
+    measured: Mapping[str, Sequence[Any]], failed: Sequence[str], asked: Options, shown: Shown
+) -> None:
     """Record the verdicts, or leave with an error that names what is worse or failed."""
     from labelrank.experiments import verdicts
 
@@ -234,7 +215,7 @@ def _close(measured: Mapping[str, Sequence[Any]], failed: Sequence[str], asked: 
     if asked.record:
         path, now = asked.verdicts or verdicts.recorded_file(), _now(measured)
         verdicts.write(path, now)
-        say(f"{len(now)} verdicts recorded: {path}", asked.quiet)
+        shown.say(f"{len(now)} verdicts recorded: {path}")
     else:
         worse = _worse(measured, asked)
     for sentence in [f"worse: {one}" for one in worse] + [f"failed: {one}" for one in failed]:
@@ -244,7 +225,7 @@ def _close(measured: Mapping[str, Sequence[Any]], failed: Sequence[str], asked: 
 
 
 def _list(json: bool) -> None:
-    from labelrank.experiments.contents import contents
+    from labelrank.experiments.contents import authors, contents
 
     entries = contents()
     if json:
@@ -254,7 +235,9 @@ def _list(json: bool) -> None:
     rows = []
     for one in entries:
         marked = ", ".join(each.name + "*" * each.quick for each in one.measured_by)
-        rows.append((*one[:3], marked, one.minutes, one.state, one.note))
+        rows.append(
+            (authors(one.paper), one.label, one.what, marked, one.minutes, one.state, one.note)
+        )
     title = (
         "Run one with: labelrank reproduce NAME; all of them with --all, those with * by --quick"
     )

@@ -200,17 +200,16 @@ def _places(tree: ast.Module) -> Iterator[str]:
 
 
 def _modules(place: str) -> list[str]:
-    """The modules of this package that make what stands at a place; all of them for a package."""
+    """The modules that make what stands at a place: one of a public class, all of a package."""
     match = _PLACE.fullmatch(place)
-    if match is None:
-        return []
-    file = _file(match[1])
-    if file is None:
-        name = match[1].removeprefix("labelrank.")
-        made = getattr(labelrank, name) if name in labelrank.__all__ else None
-        return [made.__module__] if isinstance(made, type) else []
-    inside = sorted(file.parent.glob("[!_]*.py")) if file.name == "__init__.py" else []
-    return [match[1], *(f"{match[1]}.{other.stem}" for other in inside)]
+    file = _file(match[1]) if match else None
+    if match and file is not None:
+        inside = sorted(file.parent.glob("[!_]*.py")) if file.name == "__init__.py" else []
+        return [match[1], *(f"{match[1]}.{other.stem}" for other in inside)]
+    name = place.removeprefix("labelrank.")
+    if name[:1].isupper() and name in labelrank.__all__:
+        return [getattr(labelrank, name).__module__]
+    return []
 
 
 def _record(line: bytes) -> dict[str, Any] | None:

@@ -7,13 +7,23 @@ from typing import NamedTuple
 
 from labelrank.experiments import registry
 
+# By the number that experiments give their paper.
 TITLES = {
-    "000": "Loza Mencía & Fürnkranz 2008, pairwise multilabel perceptrons",
-    "001": "Lauriola et al. 2018, preference learning machine",
-    "002": "Xu, Li & Zhou 2013, PRO loss",
-    "003": "Text classification, a lecture",
-    "004": "Read, Martino et al., Viterbi classifier chains",
+    "000": "Loza Mencía & Fürnkranz 2008: pairwise multilabel perceptrons",
+    "001": "Lauriola et al. 2018: preference learning machine",
+    "002": "Xu, Li & Zhou 2013: PRO loss",
+    "003": "Lecture: text classification",
+    "004": "Read, Martino et al.: Viterbi classifier chains",
 }
+
+
+def authors(paper: str) -> str:
+    """Who wrote the paper of that number, and when.
+
+    >>> authors("002")
+    'Xu, Li & Zhou 2013'
+    """
+    return TITLES.get(paper, paper).partition(":")[0]
 
 
 class Entry(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from labelrank.experiments.book import Chapter, pictures
-from labelrank.experiments.contents import TITLES, contents
+from labelrank.experiments.contents import TITLES, authors, contents
 from labelrank.experiments.record import Record
 from labelrank.experiments.registry import Experiment
 from labelrank.experiments.verdicts import Worse
@@ -45,14 +45,15 @@ def book_page(
     papers: dict[str, list[tuple[Experiment, Chapter]]] = {}
     for chapter in sorted(done, key=lambda one: list(experiments).index(one.experiment)):
         experiment = experiments[chapter.experiment]
-        title = f"{experiment.paper} {TITLES.get(experiment.paper, '')}"
-        papers.setdefault(title, []).append((experiment, chapter))
+        papers.setdefault(experiment.paper, []).append((experiment, chapter))
     return render(
         "book.html.jinja",
         facts=_facts(done),
         contents=contents(),
         papers=dict(sorted(papers.items())),
-        anchors=[(f"paper-{k}", title.split()[0]) for k, title in enumerate(sorted(papers))],
+        anchors=[(f"paper-{paper}", authors(paper)) for paper in sorted(papers)],
+        titles=TITLES,
+        authors=authors,
         written=[chapter.experiment for chapter in done],
         alarms=[
             ("worse", "Worse than recorded", [str(one) for one in worse]),
