@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import get_tags
 
 from labelrank.declared import Part, Stored, check_parameters, how_stored
 from labelrank.rows import check_sparse
@@ -55,6 +56,7 @@ def check(instance: Any, lengths: Lengths, *, restore: bool) -> None:
 
 def check_settings(estimator: Any) -> None:
     """Raise ValueError for a parameter that the estimator would refuse when it is fitted."""
+    get_tags(estimator)  # which asks the estimators among the parameters for theirs
     n_jobs = getattr(estimator, "n_jobs", None)
     if n_jobs is not None and not (type(n_jobs) is int and 0 < abs(n_jobs) <= MAX_THREADS):
         raise ValueError(f"{type(estimator).__name__}.n_jobs is {str(n_jobs)[:40]}")
