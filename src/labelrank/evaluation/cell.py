@@ -23,7 +23,7 @@ from labelrank.evaluation.splits import StratifiedFolds
 from labelrank.evaluation.usage import PeakMemory, timed
 from labelrank.learners.base import LabelRanker
 from labelrank.metrics import criteria
-from labelrank.metrics.scorers import scores_of
+from labelrank.metrics.criteria import scores_of
 from labelrank.text import TextColumn, make_vectorizer
 
 Settings = Mapping[str, Any]

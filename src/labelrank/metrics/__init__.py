@@ -1,14 +1,14 @@
 """Criteria: one function each, and `evaluate` for all of them at once."""
 
 from labelrank.metrics import criteria
-from labelrank.metrics.at_k import ndcg_at_k, precision_at_k
-from labelrank.metrics.calibration import reliability
 from labelrank.metrics.classes import exact_match, hamming_score
+from labelrank.metrics.criteria import get_scorer, scorers
 from labelrank.metrics.curves import (
     auc,
     average_precision_by_label,
     break_even_point,
     precision_recall_curve,
+    reliability,
 )
 from labelrank.metrics.evaluate import evaluate, evaluate_ranking, evaluate_sets
 from labelrank.metrics.ranking import (
@@ -17,11 +17,12 @@ from labelrank.metrics.ranking import (
     error_set_size,
     is_error,
     margin_loss,
+    ndcg_at_k,
     one_error,
+    precision_at_k,
     pro_loss,
     ranking_loss,
 )
-from labelrank.metrics.scorers import get_scorer, scorers
 from labelrank.metrics.sets import (
     contingency_tables,
     f1,

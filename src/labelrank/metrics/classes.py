@@ -12,19 +12,14 @@ import scipy.sparse as sp
 
 from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.metrics._family import documented_like, member_of
-from labelrank.metrics._inputs import answer, check_same_shape
+from labelrank.metrics._common import answer, check_same_shape, documented_like, member_of
 
 
 @documented_like(answer)
 def of_classes(
-    values_of: Callable[[Array, Array], Array],
-    Y: Any,
-    predicted: Any,
-    *,
-    sample_weight: Any = None,
-    per_instance: bool = False,
-) -> float | Array:
+    values_of: Callable[[Array, Array], Array], Y: Any, predicted: Any, *,
+    sample_weight: Any = None, per_instance: bool = False,
+) -> float | Array:  # fmt: skip
     """The family of the criteria of class codes, from the entries that agree and are known.
 
     Parameters
@@ -34,11 +29,8 @@ def of_classes(
     Y, predicted = _check_codes(Y, "Y"), _check_codes(predicted, "predicted")
     check_same_shape(Y, predicted, "predicted")
     known = ~np.isnan(Y) if Y.dtype.kind == "f" else np.ones(Y.shape, dtype=bool)
-    return answer(
-        values_of((predicted == Y) & known, known),
-        sample_weight=sample_weight,
-        per_instance=per_instance,
-    )
+    values = values_of((predicted == Y) & known, known)
+    return answer(values, sample_weight=sample_weight, per_instance=per_instance)
 
 
 def _check_codes(codes: Any, name: str) -> Array:
@@ -55,9 +47,7 @@ def _check_codes(codes: Any, name: str) -> Array:
 def exact_match(agree: Array, known: Array) -> Array:
     r"""1 if every target of the instance is predicted right, else 0 (larger is better).
 
-    .. math::
-
-        [\, y_\ell = \hat y_\ell \ \text{for all}\ \ell \,]
+    .. math:: [\, y_\ell = \hat y_\ell \ \text{for all}\ \ell \,]
 
     Examples
     --------
@@ -72,9 +62,7 @@ def exact_match(agree: Array, known: Array) -> Array:
 def hamming_score(agree: Array, known: Array) -> Array:
     r"""Share of the targets of an instance that are predicted right (larger is better).
 
-    .. math::
-
-        \frac1L \sum_{\ell=1}^{L} [\, y_\ell = \hat y_\ell \,]
+    .. math:: \frac1L \sum_{\ell=1}^{L} [\, y_\ell = \hat y_\ell \,]
 
     1 for an instance whose targets are all unknown.
 

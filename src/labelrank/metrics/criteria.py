@@ -3,6 +3,9 @@
 The names are those of `metrics.evaluate`. Another package adds a criterion by `register`, or by an
 entry point of the group ``labelrank.criteria`` that names a `Criterion`, or a function
 ``(Y, scores)`` with an attribute ``direction`` (1 or -1).
+
+scikit-learn keeps no public list of scorers to which names could be added, so pass the scorer:
+``GridSearchCV(learner, grid, scoring=get_scorer("ranking_loss"))``.
 """
 
 import difflib
@@ -11,20 +14,21 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
 
+import numpy as np
+import sklearn.metrics
+
+from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.metrics import at_k, classes, curves, ranking, sets
+from labelrank.metrics import classes, curves, ranking, sets
 
 GROUP = "labelrank.criteria"
 LARGER, SMALLER, NEITHER = 1, -1, 0
 
 # Other spellings that are accepted where a criterion is named.
 ALIASES = {
-    "f1_micro": "micro_f1",
-    "f1_macro": "macro_f1",
-    "f1_example": "example_f1",
-    "jaccard": "example_jaccard",
-    "hamming": "hamming_loss",
-}
+    "f1_micro": "micro_f1", "f1_macro": "macro_f1", "f1_example": "example_f1",
+    "jaccard": "example_jaccard", "hamming": "hamming_loss",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,17 +62,13 @@ class Criterion:
         return float(self.function(Y, given, **weights, **self.options))
 
 
-def _averaged(
-    function: Callable[..., Any], needs: str, averages: tuple[str, ...]
-) -> list[Criterion]:
-    return [
-        Criterion(f"{average}_{function.__name__}", function, needs, LARGER, {"average": average})
-        for average in averages
-    ]
+def _averaged(function: Callable[..., Any], needs: str, *averages: str) -> list[Criterion]:
+    stem, better = function.__name__, LARGER
+    return [Criterion(f"{a}_{stem}", function, needs, better, {"average": a}) for a in averages]
 
 
 def _at(stem: str, k: int) -> Criterion:
-    function = {"precision": at_k.precision_at_k, "ndcg": at_k.ndcg_at_k}[stem]
+    function = {"precision": ranking.precision_at_k, "ndcg": ranking.ndcg_at_k}[stem]
     return Criterion(f"{stem}_at_{k}", function, "scores", LARGER, {"k": k}, of_top=True)
 
 
@@ -87,15 +87,15 @@ TABLE = {
         Criterion("coverage_error", ranking.coverage, options={"zero_based": False}),
         Criterion("pro_loss", ranking.pro_loss),
         *(_at(stem, k) for stem in ("precision", "ndcg") for k in (1, 3, 5)),
-        *_averaged(curves.auc, "scores", _CURVES),
+        *_averaged(curves.auc, "scores", *_CURVES),
         Criterion("macro_auc_left_out", curves.labels_without_auc, "scores", NEITHER),
-        *_averaged(curves.break_even_point, "scores", _CURVES),
+        *_averaged(curves.break_even_point, "scores", *_CURVES),
         Criterion("hamming_loss", sets.hamming_loss, "sets"),
         Criterion("subset_accuracy", sets.subset_accuracy, "sets", LARGER),
-        *_averaged(sets.precision, "sets", _SETS),
-        *_averaged(sets.recall, "sets", _SETS),
-        *_averaged(sets.f1, "sets", _SETS),
-        *_averaged(sets.jaccard, "sets", _SETS),
+        *_averaged(sets.precision, "sets", *_SETS),
+        *_averaged(sets.recall, "sets", *_SETS),
+        *_averaged(sets.f1, "sets", *_SETS),
+        *_averaged(sets.jaccard, "sets", *_SETS),
         Criterion("exact_match", classes.exact_match, "classes", LARGER),
         Criterion("hamming_score", classes.hamming_score, "classes", LARGER),
     ]
@@ -137,12 +137,9 @@ def get(name: str) -> Criterion:
 
 
 def register(
-    name: str,
-    criterion: Criterion | Callable[..., Any],
-    *,
-    direction: int | None = None,
+    name: str, criterion: Criterion | Callable[..., Any], *, direction: int | None = None,
     needs: str | None = None,
-) -> Criterion:
+) -> Criterion:  # fmt: skip
     """Add a criterion under a name that is free.
 
     Parameters
@@ -163,3 +160,57 @@ def register(
         criterion = Criterion(name, criterion, needs, direction)  # type: ignore[arg-type]
     _added[name] = criterion
     return criterion
+
+
+@dataclass(frozen=True)
+class CriterionScorer:
+    """A criterion of the scores, or of the sets, that an estimator gives; losses are negated."""
+
+    criterion: Criterion
+
+    @property
+    def sign(self) -> int:
+        return -1 if self.criterion.direction < 0 else 1
+
+    def __call__(self, estimator: Any, X: Any, Y: Any, sample_weight: Any = None) -> float:
+        """Score the estimator on X and its relevance Y."""
+        on_scores = self.criterion.needs == "scores"
+        given = scores_of(estimator, X) if on_scores else estimator.predict(X)
+        return self.sign * self.criterion(Y, given, sample_weight=sample_weight)
+
+
+def scores_of(estimator: Any, X: Any) -> Array:
+    """Scores by the decision function, else by probabilities (a matrix, or a list by label)."""
+    if hasattr(estimator, "decision_function"):
+        return np.asarray(estimator.decision_function(X))
+    probabilities = estimator.predict_proba(X)
+    if isinstance(probabilities, list):
+        return np.column_stack([label[:, 1] for label in probabilities])
+    return np.asarray(probabilities)
+
+
+scorers: dict[str, CriterionScorer] = {
+    ("neg_" if criterion.direction < 0 else "") + name: CriterionScorer(criterion)
+    for name, criterion in TABLE.items()
+    if criterion.direction
+}
+
+
+def get_scorer(name: str) -> Any:
+    """The scorer of that name: ours (a loss also without its ``neg_``), else scikit-learn's.
+
+    Examples
+    --------
+    >>> from labelrank.metrics import get_scorer
+    >>> get_scorer("ranking_loss") == get_scorer("neg_ranking_loss")
+    True
+    """
+    try:
+        criterion = get(name)
+    except InputError:
+        if name not in sklearn.metrics.get_scorer_names():
+            raise
+        return sklearn.metrics.get_scorer(name)
+    if criterion.direction == NEITHER:
+        raise InputError(f"got criterion {name!r}, of which no value is better than another")
+    return CriterionScorer(criterion)

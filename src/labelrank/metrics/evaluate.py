@@ -8,9 +8,7 @@ import numpy as np
 
 from labelrank.kernels import ranking as kernels
 from labelrank.metrics import curves, ranking, sets
-from labelrank.metrics._counts import Counted
-from labelrank.metrics._family import documented_like
-from labelrank.metrics._inputs import check_weights, mean, mean_of_known
+from labelrank.metrics._common import check_weights, documented_like, mean, mean_of_known
 
 _LOSSES = (ranking.is_error, ranking.error_set_size, ranking.margin_loss,
            ranking.average_precision_loss, ranking.ranking_loss, ranking.one_error)  # fmt: skip
@@ -18,15 +16,9 @@ _LOSSES = (ranking.is_error, ranking.error_set_size, ranking.margin_loss,
 
 @documented_like(ranking.of_rankings)
 def evaluate_ranking(
-    Y: Any,
-    scores: Any,
-    threshold: Any = 0.0,
-    *,
-    ties: str = "worst",
-    random_state: Any = None,
-    sample_weight: Any = None,
-    k: Sequence[int] = (1, 3, 5),
-) -> dict[str, float]:
+    Y: Any, scores: Any, threshold: Any = 0.0, *, ties: str = "worst", random_state: Any = None,
+    sample_weight: Any = None, k: Sequence[int] = (1, 3, 5),
+) -> dict[str, float]:  # fmt: skip
     """The criteria of a ranking, all in one pass over the scores.
 
     ``coverage`` counts the labels before the last relevant one, ``coverage_error`` that one too
@@ -49,9 +41,8 @@ def evaluate_ranking(
     >>> evaluate_ranking([[1, 0, 0]], [[2, 3, 1]], k=[1])["coverage"]
     1.0
     """
-    table = ranking.row_criteria(
-        Y, scores, threshold=threshold, ties=ties, random_state=random_state, ks=k
-    )
+    given = {"threshold": threshold, "ties": ties, "random_state": random_state}
+    table = ranking.row_criteria(Y, scores, **given, ks=k)
     columns = {loss.__name__: inspect.unwrap(loss)(table) for loss in _LOSSES}
     columns["coverage_error"] = table[:, kernels.COVERAGE]
     columns["pro_loss"] = table[:, kernels.PRO_LOSS]
@@ -83,7 +74,7 @@ def evaluate_sets(
     >>> values["hamming_loss"], values["micro_f1"]
     (0.16666666666666666, 0.8)
     """
-    counted = Counted.of(Y, predicted, sample_weight, zero_division)
+    counted = sets.Counted.of(Y, predicted, sample_weight, zero_division)
     values = {
         criterion.__name__: mean(inspect.unwrap(criterion)(counted.by_instance), counted.weights)
         for criterion in (sets.hamming_loss, sets.subset_accuracy)
@@ -97,17 +88,10 @@ def evaluate_sets(
 
 @documented_like(evaluate_ranking)
 def evaluate(
-    Y: Any,
-    scores: Any,
-    threshold: Any = 0.0,
-    predicted: Any = None,
-    *,
-    ties: str = "worst",
-    random_state: Any = None,
-    sample_weight: Any = None,
-    k: Sequence[int] = (1, 3, 5),
+    Y: Any, scores: Any, threshold: Any = 0.0, predicted: Any = None, *, ties: str = "worst",
+    random_state: Any = None, sample_weight: Any = None, k: Sequence[int] = (1, 3, 5),
     zero_division: float = 0.0,
-) -> dict[str, float]:
+) -> dict[str, float]:  # fmt: skip
     """Every criterion of the library, by name.
 
     They are those of `evaluate_ranking` and `evaluate_sets`, and ``micro_auc``, ``macro_auc``,
@@ -128,10 +112,8 @@ def evaluate(
     >>> values["ranking_loss"], values["subset_accuracy"], values["micro_auc"]
     (0.0, 0.5, 0.9444444444444444)
     """
-    values = evaluate_ranking(
-        Y, scores, threshold, ties=ties, random_state=random_state,
-        sample_weight=sample_weight, k=k,
-    )  # fmt: skip
+    options = {"ties": ties, "random_state": random_state, "sample_weight": sample_weight, "k": k}
+    values = evaluate_ranking(Y, scores, threshold, **options)
     if predicted is None:
         cut = np.asarray(threshold)
         predicted = np.asarray(scores) > (cut.reshape(-1, 1) if cut.ndim else cut)

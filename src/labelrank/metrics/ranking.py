@@ -16,8 +16,14 @@ from sklearn.utils import check_random_state
 from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.kernels import ranking as kernels
-from labelrank.metrics._family import documented_like, member_of
-from labelrank.metrics._inputs import answer, check_pair, in_threads, refuse_nan
+from labelrank.metrics._common import (
+    answer,
+    check_pair,
+    documented_like,
+    in_threads,
+    member_of,
+    refuse_nan,
+)
 from labelrank.resources import blocks
 from labelrank.rows import as_rows
 
@@ -26,22 +32,22 @@ _ROWS_AT_ONCE = 1 << 14
 
 
 def row_criteria(
-    Y: Any,
-    scores: Any,
-    *,
-    ties: str = "worst",
-    random_state: Any = None,
-    threshold: Any = 0.0,
+    Y: Any, scores: Any, *, ties: str = "worst", random_state: Any = None, threshold: Any = 0.0,
     ks: Sequence[int] = (),
-) -> Array:
+) -> Array:  # fmt: skip
     """The table of every criterion (columns, see the kernel) of every instance (rows)."""
     Y, scores = check_pair(Y, scores)
+    if ties not in _TIES:
+        raise InputError(f"got ties={ties!r}; use one of {sorted(_TIES)}")
+    for k in ks:
+        if not isinstance(k, int | np.integer) or k < 1:
+            raise InputError(f"got k={k!r}; give a whole number of at least 1")
     n, n_labels = scores.shape
-    cuts = np.array([_check_k(k) for k in ks], dtype=np.int64)
+    cuts = np.array(ks, dtype=np.int64)
     discount = 1.0 / np.log2(np.arange(2, n_labels + 2))
     out = np.empty((n, kernels.N_COLUMNS + 2 * len(cuts)))
     given = (as_rows(Y, np.float64), scores, _check_threshold(threshold, n), discount, cuts,
-             _check_ties(ties), _seed(ties, random_state))  # fmt: skip
+             _TIES[ties], _seed(ties, random_state))  # fmt: skip
 
     def fill(rows: slice) -> int:
         return kernels.criteria(*given, rows.start, rows.stop, out)
@@ -50,18 +56,6 @@ def row_criteria(
     if refused:
         refuse_nan(min(refused))
     return out
-
-
-def _check_ties(ties: str) -> int:
-    if ties not in _TIES:
-        raise InputError(f"got ties={ties!r}; use one of {sorted(_TIES)}")
-    return _TIES[ties]
-
-
-def _check_k(k: Any) -> int:
-    if not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(f"got k={k!r}; give a whole number of at least 1")
-    return int(k)
 
 
 def _check_threshold(threshold: Any, n: int) -> Array:
@@ -84,15 +78,9 @@ def _seed(ties: str, random_state: Any) -> np.uint64:
 
 @documented_like(answer)
 def of_rankings(
-    values_of: Callable[[Array], Array],
-    Y: Any,
-    scores: Any,
-    *,
-    ties: str = "worst",
-    random_state: Any = None,
-    sample_weight: Any = None,
-    per_instance: bool = False,
-) -> float | Array:
+    values_of: Callable[[Array], Array], Y: Any, scores: Any, *, ties: str = "worst",
+    random_state: Any = None, sample_weight: Any = None, per_instance: bool = False,
+) -> float | Array:  # fmt: skip
     """The family of the criteria of a ranking: `values_of` reads them off the table.
 
     Parameters
@@ -114,9 +102,7 @@ def of_rankings(
 def is_error(table: Array) -> Array:
     r"""1 if any relevant label is ranked behind an irrelevant one, else 0 (smaller is better).
 
-    .. math::
-
-        \delta = [\exists\, c \in R,\ c' \in \bar R :\ r(c) > r(c')]
+    .. math:: \delta = [\exists\, c \in R,\ c' \in \bar R :\ r(c) > r(c')]
 
     0 for an instance with no relevant or no irrelevant label.
 
@@ -133,9 +119,7 @@ def is_error(table: Array) -> Array:
 def error_set_size(table: Array) -> Array:
     r"""Number of wrongly ordered pairs of a relevant and an irrelevant label.
 
-    .. math::
-
-        \delta = |\{(c, c') \in R \times \bar R :\ r(c) > r(c')\}|
+    .. math:: \delta = |\{(c, c') \in R \times \bar R :\ r(c) > r(c')\}|
 
     0 for an instance with no relevant or no irrelevant label.
 
@@ -152,9 +136,7 @@ def error_set_size(table: Array) -> Array:
 def margin_loss(table: Array) -> Array:
     r"""Ranks from the best irrelevant down to the worst relevant label.
 
-    .. math::
-
-        \delta = \max\Big(0,\ \max_{c \in R} r(c) - \min_{c' \in \bar R} r(c')\Big)
+    .. math:: \delta = \max\Big(0,\ \max_{c \in R} r(c) - \min_{c' \in \bar R} r(c')\Big)
 
     0 for an instance with no relevant or no irrelevant label.
 
@@ -198,9 +180,7 @@ def average_precision(Y: Any, scores: Any, *, sample_weight: Any = None) -> floa
 def ranking_loss(table: Array) -> Array:
     r"""Share of the pairs of a relevant and an irrelevant label that are wrongly ordered.
 
-    .. math::
-
-        \delta = \frac{|\{(c, c') \in R \times \bar R :\ r(c) > r(c')\}|}{|R|\,|\bar R|}
+    .. math:: \delta = \frac{|\{(c, c') \in R \times \bar R :\ r(c) > r(c')\}|}{|R|\,|\bar R|}
 
     0 for an instance with no relevant or no irrelevant label. With ``ties="worst"`` it equals
     scikit-learn's `label_ranking_loss`.
@@ -218,9 +198,7 @@ def ranking_loss(table: Array) -> Array:
 def one_error(table: Array) -> Array:
     r"""1 if the label ranked first is not relevant, else 0.
 
-    .. math::
-
-        \delta = [\arg\min_c r(c) \notin R]
+    .. math:: \delta = [\arg\min_c r(c) \notin R]
 
     0 for an instance with no relevant or no irrelevant label.
 
@@ -240,9 +218,7 @@ def coverage(
 ) -> float | Array:  # fmt: skip
     r"""How far down the ranking the last relevant label is found.
 
-    .. math::
-
-        \delta = \max_{c \in R} r(c) - 1
+    .. math:: \delta = \max_{c \in R} r(c) - 1
 
     That is the number of labels ranked before the last relevant one (Schapire and Singer 2000).
     ``zero_based=False`` counts that label too, as scikit-learn's `coverage_error` does. Both are
@@ -303,3 +279,61 @@ def pro_loss(
     return answer(
         table[:, kernels.PRO_LOSS].copy(), sample_weight=sample_weight, per_instance=per_instance
     )
+
+
+@documented_like(of_rankings)
+def of_first_labels(
+    values_of: Callable[[Array], Array], Y: Any, scores: Any, k: int | None = 5, *,
+    ties: str = "worst", random_state: Any = None, sample_weight: Any = None,
+    per_instance: bool = False,
+) -> float | Array:  # fmt: skip
+    """The family of the criteria of the first labels.
+
+    Parameters
+    ----------
+    k : int or None
+        How many labels at the top of the ranking count; None for all.
+    """
+    k = max(1, np.shape(scores)[-1]) if k is None else k
+    table = row_criteria(Y, scores, ties=ties, random_state=random_state, ks=(k,))
+    return answer(values_of(table).copy(), sample_weight=sample_weight, per_instance=per_instance)
+
+
+@member_of(of_first_labels)
+def precision_at_k(table: Array) -> Array:
+    r"""Share of relevant labels among the first k of the ranking (larger is better).
+
+    .. math:: \frac1k\, |\{c \in R :\ r(c) \le k\}|
+
+    It is divided by k even if the instance has fewer than k labels, relevant or at all; so it is
+    0 for an instance with no relevant label.
+
+    Examples
+    --------
+    >>> from labelrank.metrics import precision_at_k
+    >>> precision_at_k([[1, 0, 1, 0]], [[4, 3, 2, 1]], k=2)
+    0.5
+    """
+    return table[:, kernels.N_COLUMNS]
+
+
+@member_of(of_first_labels)
+def ndcg_at_k(table: Array) -> Array:
+    r"""Discounted gain of the first k labels over the best possible one (larger is better).
+
+    .. math::
+
+        \frac{\sum_{c:\, r(c) \le k} Y_c / \log_2(1 + r(c))}
+            {\max_{r^*} \sum_{c:\, r^*(c) \le k} Y_c / \log_2(1 + r^*(c))}
+
+    The gain of a label is its grade. 0 for an instance with no relevant label. Without ties it
+    equals scikit-learn's `ndcg_score`, which averages over tied labels; ``ties="worst"`` takes
+    them by rising grade.
+
+    Examples
+    --------
+    >>> from labelrank.metrics import ndcg_at_k
+    >>> round(ndcg_at_k([[1, 0, 1, 0]], [[4, 3, 2, 1]], k=3), 4)
+    0.9197
+    """
+    return table[:, kernels.N_COLUMNS + 1]

@@ -1,31 +1,168 @@
 """Criteria of a predicted label set: how far it is from the relevant one.
 
 Any positive grade is relevant. Unknown labels (NaN in Y) count as neither right nor wrong,
-whatever was predicted for them.
+whatever was predicted for them. Sparse predictions stay sparse: the work is proportional to the
+relevant and predicted labels.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.metrics._counts import Counted, Counts, check_sets, divide
-from labelrank.metrics._family import documented_like, member_of
-from labelrank.metrics._inputs import answer, check_weights
+from labelrank.metrics._common import (
+    answer,
+    check_same_shape,
+    check_weights,
+    documented_like,
+    mean_of_known,
+    member_of,
+)
+from labelrank.relevance import check_relevance, relevant_part, unknown_part
+from labelrank.resources import blocks
+
+_ROWS_AT_ONCE = 1 << 14
+
+
+class Counts(NamedTuple):
+    """Hits, predicted, relevant and known labels: of each instance, or of each label."""
+
+    hits: Array
+    predicted: Array
+    relevant: Array
+    known: Array
+
+
+class Sets(NamedTuple):
+    """Patterns of relevant and unknown labels, and which of each were predicted."""
+
+    relevant: sp.csr_array
+    unknown: sp.csr_array
+    hits: sp.csr_array
+    strays: sp.csr_array
+    predicted: Any
+
+    def by_instance(self) -> Counts:
+        hits, relevant, unknown, strays = (
+            np.diff(part.indptr) for part in (self.hits, self.relevant, self.unknown, self.strays)
+        )
+        chosen = self.predicted
+        given = np.diff(chosen.indptr) if sp.issparse(chosen) else np.count_nonzero(chosen, axis=1)
+        return Counts(hits, given - strays, relevant, self.hits.shape[1] - unknown)
+
+    def by_label(self, weights: Array | None) -> Counts:
+        total = self.hits.shape[0] if weights is None else weights.sum()
+        hits, predicted, relevant, unknown, strays = (
+            _label_sums(part, weights)
+            for part in (self.hits, self.predicted, self.relevant, self.unknown, self.strays)
+        )
+        return Counts(hits, predicted - strays, relevant, total - unknown)
+
+
+class Counted(NamedTuple):
+    """All that ratios of counts need: counts by label are weighted; `empty` is the value of 0/0."""
+
+    by_instance: Counts
+    by_label: Counts
+    weights: Array | None
+    empty: float
+
+    @classmethod
+    def of(cls, Y: Any, predicted: Any, sample_weight: Any, zero_division: float) -> "Counted":
+        """Count the sets once, for any number of ratios."""
+        if not (zero_division in (0, 1) or np.isnan(zero_division)):
+            raise InputError(f"got zero_division={zero_division!r}; use 0, 1 or nan")
+        sets = check_sets(Y, predicted)
+        weights = check_weights(sample_weight, sets.relevant.shape[0])
+        return cls(sets.by_instance(), sets.by_label(weights), weights, float(zero_division))
+
+    def averaged(self, ratio: Callable[[Counts], tuple[Array, Array]], average: str) -> float:
+        """The ratio under one average."""
+        if average == "example":
+            return mean_of_known(divide(*ratio(self.by_instance), self.empty), self.weights)
+        if average == "micro":
+            pooled = Counts(*(part.sum() for part in self.by_label))
+            return float(divide(*ratio(pooled), self.empty))
+        return mean_of_known(divide(*ratio(self.by_label), self.empty))
+
+
+def check_sets(Y: Any, predicted: Any) -> Sets:
+    """Check a pair of relevance and 0/1 prediction, and intersect them."""
+    Y = check_relevance(Y)
+    chosen = _check_predicted(predicted)
+    check_same_shape(Y, chosen, "predicted")
+    relevant, unknown = _pattern(relevant_part(Y)), _pattern(unknown_part(Y))
+    return Sets(relevant, unknown, _shared(relevant, chosen), _shared(unknown, chosen), chosen)
+
+
+def _check_predicted(predicted: Any) -> Any:
+    """A canonical pattern if sparse, else a boolean matrix."""
+    if sp.issparse(predicted):
+        chosen = _canonical(sp.csr_array(predicted, copy=True))
+        if not (chosen.data == 1).all():
+            raise InputError("got predicted values other than 0 and 1; cut the scores first")
+        return chosen.astype(np.int8)
+    dense = np.asarray(predicted)
+    if dense.ndim != 2 or dense.dtype.kind not in "biuf":
+        raise InputError(
+            f"got predicted of {dense.ndim} dimension(s) and type {dense.dtype}; "
+            "give a 0/1 matrix (instances x labels)"
+        )
+    members = dense.astype(bool, copy=False)
+    if dense.dtype.kind != "b" and not np.array_equal(dense, members):
+        raise InputError("got predicted values other than 0 and 1; cut the scores first")
+    return members
+
+
+def _shared(pattern: sp.csr_array, chosen: Any) -> sp.csr_array:
+    """The entries of the pattern that were chosen."""
+    if sp.issparse(chosen):
+        return _canonical(pattern.multiply(chosen))
+    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    found = pattern.copy()
+    found.data = chosen[rows, pattern.indices].astype(np.int8)
+    return _canonical(found)
+
+
+def _pattern(part: sp.csr_array) -> sp.csr_array:
+    ones = np.ones(part.nnz, np.int8)
+    return sp.csr_array((ones, part.indices, part.indptr), shape=part.shape)
+
+
+def _canonical(matrix: Any) -> sp.csr_array:
+    csr = sp.csr_array(matrix)
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    return csr
+
+
+def _label_sums(part: Any, weights: Array | None) -> Array:
+    """How often each label occurs, or the weight of the instances that have it."""
+    if sp.issparse(part):
+        spread = None if weights is None else np.repeat(weights, np.diff(part.indptr))
+        return np.bincount(part.indices, weights=spread, minlength=part.shape[1])
+    if weights is None:
+        return np.count_nonzero(part, axis=0)
+    # By blocks of rows, for a product makes floats of the members.
+    pieces = [weights[rows] @ part[rows] for rows in blocks(len(part), _ROWS_AT_ONCE)]
+    return np.sum(pieces, axis=0)
+
+
+def divide(numerator: Any, denominator: Any, empty: float) -> Array:
+    """The ratio, and `empty` where it would be 0/0."""
+    numerator, denominator = np.asarray(numerator, float), np.asarray(denominator, float)
+    result = np.full(numerator.shape, float(empty))
+    return np.divide(numerator, denominator, out=result, where=denominator > 0)
 
 
 @documented_like(answer)
 def of_sets(
-    values_of: Callable[[Counts], Array],
-    Y: Any,
-    predicted: Any,
-    *,
-    sample_weight: Any = None,
+    values_of: Callable[[Counts], Array], Y: Any, predicted: Any, *, sample_weight: Any = None,
     per_instance: bool = False,
-) -> float | Array:
+) -> float | Array:  # fmt: skip
     """The family of the criteria that compare two sets, from the counts of each instance.
 
     Parameters
@@ -34,20 +171,15 @@ def of_sets(
         Relevance: 0 irrelevant, larger relevant, NaN unknown (left out).
     predicted : 0/1 array or sparse matrix (n, K)
     """
-    return answer(
-        values_of(check_sets(Y, predicted).by_instance()),
-        sample_weight=sample_weight,
-        per_instance=per_instance,
-    )
+    values = values_of(check_sets(Y, predicted).by_instance())
+    return answer(values, sample_weight=sample_weight, per_instance=per_instance)
 
 
 @member_of(of_sets)
 def hamming_loss(counts: Counts) -> Array:
     r"""Share of the labels that are wrongly in or out of the set (smaller is better).
 
-    .. math::
-
-        \frac{|R \mathbin{\triangle} P|}{K}
+    .. math:: \frac{|R \mathbin{\triangle} P|}{K}
 
     K counts the known labels of the instance; 0 for an instance without any.
 
@@ -64,9 +196,7 @@ def hamming_loss(counts: Counts) -> Array:
 def subset_accuracy(counts: Counts) -> Array:
     r"""1 if the predicted set is exactly the relevant one, else 0 (larger is better).
 
-    .. math::
-
-        [R = P]
+    .. math:: [R = P]
 
     1 for an instance with neither relevant nor predicted labels.
 
@@ -81,15 +211,10 @@ def subset_accuracy(counts: Counts) -> Array:
 
 @documented_like(of_sets)
 def of_ratios(
-    ratio: Callable[[Counts], tuple[Array, Array]],
-    Y: Any,
-    predicted: Any,
-    average: str | None = "example",
-    *,
-    zero_division: float = 0.0,
-    sample_weight: Any = None,
+    ratio: Callable[[Counts], tuple[Array, Array]], Y: Any, predicted: Any,
+    average: str | None = "example", *, zero_division: float = 0.0, sample_weight: Any = None,
     per_instance: bool = False,
-) -> float | Array:
+) -> float | Array:  # fmt: skip
     """The family of the ratios of counts, under each average.
 
     Parameters
@@ -121,9 +246,7 @@ def of_ratios(
 def precision(counts: Counts) -> tuple[Array, Array]:
     r"""Share of the predicted labels that are relevant (larger is better).
 
-    .. math::
-
-        \frac{|R \cap P|}{|P|}
+    .. math:: \frac{|R \cap P|}{|P|}
 
     It is 0/0 (see `zero_division`) for an instance, or label, for which nothing is predicted.
 
@@ -142,9 +265,7 @@ def precision(counts: Counts) -> tuple[Array, Array]:
 def recall(counts: Counts) -> tuple[Array, Array]:
     r"""Share of the relevant labels that are predicted (larger is better).
 
-    .. math::
-
-        \frac{|R \cap P|}{|R|}
+    .. math:: \frac{|R \cap P|}{|R|}
 
     It is 0/0 (see `zero_division`) for an instance, or label, for which nothing is relevant.
 
@@ -161,9 +282,7 @@ def recall(counts: Counts) -> tuple[Array, Array]:
 def f1(counts: Counts) -> tuple[Array, Array]:
     r"""Harmonic mean of precision and recall (larger is better).
 
-    .. math::
-
-        \frac{2\,|R \cap P|}{|R| + |P|}
+    .. math:: \frac{2\,|R \cap P|}{|R| + |P|}
 
     It is 0/0 (see `zero_division`) where nothing is relevant and nothing predicted; give
     ``zero_division=1`` to call that a right answer. Macro-F1 is the mean of the F1 of the labels.
@@ -181,9 +300,7 @@ def f1(counts: Counts) -> tuple[Array, Array]:
 def jaccard(counts: Counts) -> tuple[Array, Array]:
     r"""Shared labels over all labels of the two sets (larger is better).
 
-    .. math::
-
-        \frac{|R \cap P|}{|R \cup P|}
+    .. math:: \frac{|R \cap P|}{|R \cup P|}
 
     It is 0/0 (see `zero_division`) where nothing is relevant and nothing predicted.
 

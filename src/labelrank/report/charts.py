@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from labelrank.metrics.calibration import Reliability
-from labelrank.metrics.curves import PrecisionRecall
+from labelrank.metrics.curves import PrecisionRecall, Reliability
 from labelrank.report.names import words
 from labelrank.report.results import Confusion, LearningCurve
 from labelrank.report.svg import Axis, Plot, drawing, number, rectangle, spread, text_at

@@ -10,8 +10,7 @@ import scipy.sparse as sp
 
 from labelrank import decoding, metrics
 from labelrank._types import Array
-from labelrank.metrics.calibration import Reliability
-from labelrank.metrics.curves import PrecisionRecall
+from labelrank.metrics.curves import PrecisionRecall, Reliability
 from labelrank.relevance import Checked, check_relevance
 from labelrank.report.documents import Document
 

@@ -1,8 +1,22 @@
-"""The door of every criterion: what Y, scores, predicted sets and weights may be."""
+"""What all criteria share: checks of Y, scores, sets and weights, and parameters declared once.
 
+A family of criteria is a function. Its first argument is what one criterion alone computes; the
+others are the parameters of every criterion of the family, and its docstring describes them:
+
+    @member_of(of_rankings)
+    def is_error(table):
+        '''1 if any relevant label is ranked behind an irrelevant one, else 0.'''
+        return table[:, kernels.IS_ERROR]
+
+Then `is_error(Y, scores, ties="random")` is `of_rankings(computation, Y, scores, ties="random")`,
+where `computation` is the function as written (`inspect.unwrap(is_error)`).
+"""
+
+import functools
+import inspect
+import re
 from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,11 +26,67 @@ from labelrank.errors import InputError
 from labelrank.relevance import check_relevance
 from labelrank.resources import run_jobs
 
-T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
 S = TypeVar("S")
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
+_COPIED = ("__module__", "__name__", "__qualname__", "__doc__")
+_SECTION = re.compile(r"^(Parameters|Returns|Examples)\n-+\n", re.MULTILINE)
 # Fewer entries than this are done before a second thread would have started.
 _WORTH_THREADS = 1 << 19
+
+
+def member_of(
+    family: Callable[Concatenate[Callable[..., Any], P], R],
+) -> Callable[[Callable[..., Any]], Callable[P, R]]:
+    """Make a criterion of what it alone computes: signature and parameters are the family's."""
+
+    def decorate(computation: Callable[..., Any]) -> Callable[P, R]:
+        @functools.wraps(computation, assigned=_COPIED)
+        def criterion(*args: P.args, **kwargs: P.kwargs) -> R:
+            return family(computation, *args, **kwargs)
+
+        signature = inspect.signature(family)
+        shared = list(signature.parameters.values())[1:]
+        criterion.__signature__ = signature.replace(parameters=shared)  # type: ignore[attr-defined]
+        return documented_like(family)(criterion)
+
+    return decorate
+
+
+def documented_like(family: Callable[..., Any]) -> Callable[[F], F]:
+    """Add the family's descriptions of shared parameters, where a docstring gives none itself."""
+
+    def decorate(function: F) -> F:
+        own, shared = _sections(function), _sections(family)
+        entries = _entries(shared["Parameters"]) | _entries(own.get("Parameters", ""))
+        names = [name for name in inspect.signature(function).parameters if name in entries]
+        shown = {
+            "Parameters": "\n".join(entries[name] for name in names),
+            "Returns": own.get("Returns", shared["Returns"]),
+            "Examples": own.get("Examples", ""),
+        }
+        parts = [f"{title}\n{'-' * len(title)}\n{text}" for title, text in shown.items() if text]
+        function.__doc__ = "\n\n".join([own[""], *parts]) + "\n"
+        return function
+
+    return decorate
+
+
+def _sections(function: Callable[..., Any]) -> dict[str, str]:
+    """The sections of a docstring by their titles; what stands before them has none."""
+    about, *rest = _SECTION.split(inspect.getdoc(function) or "")
+    return {"": about.strip()} | {
+        title: text.strip() for title, text in zip(rest[::2], rest[1::2], strict=True)
+    }
+
+
+def _entries(parameters: str) -> dict[str, str]:
+    """What is said of each parameter, by its name (several described together: the first)."""
+    entries = re.split(r"\n(?=\S)", parameters)
+    return {entry.split(" :")[0].split(",")[0]: entry for entry in entries if entry}
 
 
 def check_pair(Y: Any, scores: Any) -> tuple[sp.csr_array, Array]:
@@ -102,4 +172,4 @@ def answer(
 def in_threads(work: Callable[[S], T], pieces: Iterable[S], size: int) -> list[T]:
     """`work(piece)` for every piece, in order; over threads if `size` entries are worth it."""
     n_jobs = -1 if size >= _WORTH_THREADS else 1
-    return run_jobs((partial(work, piece) for piece in pieces), n_jobs)
+    return run_jobs((functools.partial(work, piece) for piece in pieces), n_jobs)
