@@ -58,16 +58,14 @@ class Case:
         return hasattr(self.learner, "partial_fit")
 
 
-def case(learner: Any) -> Case:
+def case(learner: Any, n_instances: int = 48, n_labels: int = 4) -> Case:
     """The learner with every `random_state` set, and texts or counts with labels that fit them."""
-    seeds = {
-        name: 7
-        for name in learner.get_params(deep=True)
-        if name.endswith("random_state")
-    }  # fmt: skip
+    names = learner.get_params(deep=True)
+    seeds = {name: 7 for name in names if name.endswith("random_state")}
     random = np.random.default_rng(3)
-    X = random.integers(1, 16, (48, 7)) / 8.0 * (random.random((48, 7)) < 0.7)
-    Y = (X[:, :4] + random.random((48, 4)) > 1.5).astype(np.int64)
+    X = random.integers(1, 16, (n_instances, 7)) / 8.0 * (random.random((n_instances, 7)) < 0.7)
+    noise = random.random((n_instances, n_labels))
+    Y = (X[:, np.arange(n_labels) % 7] + noise > 1.5).astype(np.int64)
     Y[0], Y[1] = 1, 0
     if get_tags(learner).input_tags.string:
         X = np.array([" ".join(f"w{j}" for j in np.flatnonzero(row)) for row in X], object)

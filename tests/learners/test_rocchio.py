@@ -49,15 +49,6 @@ def test_unknown_labels_belong_to_neither_mean():
     np.testing.assert_allclose(learner.prototypes_[2], alone.prototypes_[2])
 
 
-def test_pieces_equal_the_whole_to_the_last_bit():
-    X, Y = problem()
-    X = X * np.random.default_rng(2).random(X.shape)
-    whole, pieces = Rocchio().fit(X, Y), Rocchio()
-    for rows in np.array_split(np.arange(len(X)), 7):
-        pieces.partial_fit(X[rows], Y[rows])
-    np.testing.assert_array_equal(whole.prototypes_, pieces.prototypes_)
-
-
 def test_new_labels_join_as_if_unknown_before():
     X, Y = problem()
     late = Rocchio().partial_fit(X[:50], Y[:50, :3]).partial_fit(X[50:], Y[50:], np.arange(5))

@@ -377,17 +377,6 @@ def test_chains_work_in_pipelines_and_grid_search():
     assert search.best_score_ > 0.7
 
 
-@every
-def test_a_saved_chain_answers_as_before(learner, tmp_path):
-    from labelrank import persistence
-
-    X, Y = multidimensional()
-    learner.fit(X, Y)
-    persistence.save(learner, tmp_path / "chain.model")
-    again = persistence.load(tmp_path / "chain.model")
-    np.testing.assert_array_equal(again.predict(X), learner.predict(X))
-
-
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["solar-flare", "bridges", "edm", "sf1"])
 def test_chains_beat_the_most_frequent_class_on_multidimensional_sets(name):

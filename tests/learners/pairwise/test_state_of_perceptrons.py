@@ -83,16 +83,6 @@ def test_the_seed_decides_the_ranker_of_a_shortlist():
     assert (one != other).any()
 
 
-@pytest.mark.parametrize("options", SCORERS, ids=str)
-def test_predicting_changes_nothing(options):
-    X, Y = problem()
-    learner = PairwisePerceptron(random_state=0, **options).fit(X, Y)
-    before, counted = persistence.digest(learner), learner.n_operations_
-    learner.predict(X), learner.rank(X), learner.duels(X), learner.count_operations(X)
-    assert learner.n_operations_ == counted
-    assert persistence.digest(learner) == before
-
-
 @pytest.mark.parametrize("calibrated", [True, False])
 def test_full_voting_evaluates_every_pair_once(calibrated):
     X, Y = problem()

@@ -25,31 +25,6 @@ LEARNERS = {
 }
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("n_pieces", [3, 50])
-def test_pieces_equal_the_whole_to_the_last_bit(name, n_pieces):
-    X, Y = problem()
-    whole = LEARNERS[name]().partial_fit(X, Y)
-    pieces = LEARNERS[name]()
-    for rows in np.array_split(np.arange(X.shape[0]), n_pieces):
-        pieces.partial_fit(X[rows], Y[rows])
-    np.testing.assert_array_equal(whole.embedding_, pieces.embedding_)
-    np.testing.assert_array_equal(whole.codes_, pieces.codes_)
-    assert np.abs(whole.embedding_).max() > 0
-    assert whole.n_violated_ == pieces.n_violated_ > 0
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_threads_change_no_bit_and_predicting_changes_nothing(name):
-    X, Y = problem()
-    one = LEARNERS[name]().set_params(epochs=2, n_jobs=1).fit(X, Y)
-    two = LEARNERS[name]().set_params(epochs=2, n_jobs=2).fit(X, Y)
-    before = one.embedding_
-    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
-    np.testing.assert_array_equal(one.rank(X, top=3), two.rank(X, top=3))
-    np.testing.assert_array_equal(before, one.embedding_)
-
-
 def test_new_labels_start_with_codes_of_their_own_and_change_no_other():
     X, Y = problem()
     learner = EmbeddingCodingPLM(6, random_state=1).partial_fit(X[:100], Y[:100, :20])

@@ -15,22 +15,6 @@ def problem(n=70, d=9, K=80, seed=0):
     return random.normal(size=(n, d)), (random.random((n, K)) < 0.05).astype(int)
 
 
-@pytest.mark.parametrize("make", LEARNERS)
-@pytest.mark.parametrize("averaging", [None, "averaged"])
-@pytest.mark.parametrize("init", ["zeros", "random"])
-def test_seven_pieces_equal_the_whole(make, averaging, init):
-    X, Y = problem()
-    options = dict(averaging=averaging, init=init, random_state=3, shuffle=False)
-    whole = make(**options).fit(X, Y)
-    pieces = make(**options)
-    for rows in np.array_split(np.arange(len(X)), 7):
-        pieces.partial_fit(X[rows], Y[rows])
-    np.testing.assert_array_equal(whole.coef_, pieces.coef_)
-    np.testing.assert_array_equal(whole.decision_function(X), pieces.decision_function(X))
-    assert whole.n_operations_["train"] == pieces.n_operations_["train"]
-    assert whole.cardinality_ == pytest.approx(pieces.cardinality_)
-
-
 def test_random_penalties_do_not_depend_on_the_pieces():
     X, Y = problem()
     options = dict(penalty="random", random_state=1, shuffle=False)
@@ -39,17 +23,6 @@ def test_random_penalties_do_not_depend_on_the_pieces():
     for i in range(len(X)):
         pieces.partial_fit(X[[i]], Y[[i]])
     np.testing.assert_array_equal(whole.coef_, pieces.coef_)
-
-
-@pytest.mark.parametrize("make", LEARNERS)
-@pytest.mark.parametrize("n_jobs", [2, -1])
-def test_threads_change_no_bit(make, n_jobs):
-    X, Y = problem(K=200)
-    options = dict(epochs=2, averaging="averaged", random_state=5)
-    one = make(**options, n_jobs=1).fit(X, Y)
-    many = make(**options, n_jobs=n_jobs).fit(X, Y)
-    np.testing.assert_array_equal(one.coef_, many.coef_)
-    np.testing.assert_array_equal(one.decision_function(X), many.decision_function(X))
 
 
 @pytest.mark.parametrize("make", LEARNERS)
