@@ -129,7 +129,7 @@ def _compile(function: Callable[P, R], **options: object) -> Callable[P, R]:
 
 def _forgive_damage(dispatcher: object) -> None:
     """Let a damaged cache file count as a miss (Numba would raise): it is then written anew."""
-    cache = dispatcher._cache  # type: ignore[attr-defined]
+    cache = dispatcher._cache  # type: ignore[attr-defined]  # noqa: SLF001
     load = cache.load_overload
 
     def load_or_miss(*arguments: object) -> object:

@@ -34,7 +34,7 @@ def check(estimator: Any, *, alone: bool) -> None:
     try:
         check_settings(estimator)
         if hasattr(estimator, "_parameter_constraints"):
-            estimator._validate_params()
+            estimator._validate_params()  # noqa: SLF001
         _check_state(vars(estimator))
         if alone:
             _check_answer(estimator)
