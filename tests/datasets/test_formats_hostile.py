@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.io
+import scipy.sparse as sp
 
 from labelrank._zstd import zstd
 from labelrank.datasets import formats
@@ -225,11 +226,15 @@ def lying_npz():
         (npz(Y_data=[1.0], Y_indices=[7], Y_indptr=[0, 1], Y_shape=[1, 2]), "not a CSR"),
         (npz(Y_data=[1.0], Y_indices=[0], Y_indptr=[0, 9], Y_shape=[1, 2]), "not a CSR"),
         (npz(Y_data=[1.0], Y_indices=[0], Y_indptr=[0, 1], Y_shape=[1, 10**12]), "limit"),
+        (npz(Y=np.eye(2), X_data=np.ones(0), X_indices=np.zeros(0, int), X_indptr=[0, 10**9, 0],
+             X_shape=[2, 2]), "X is not a CSR"),
+        (npz(Y_data=[1.0], Y_indices=np.array([1 << 24], ">i4"), Y_indptr=[0, 1], Y_shape=[1, 2]),
+         "not a CSR"),
         (lying_npz(), "not as long as its header"),
         (npz(Y=np.eye(2))[:-30], "not a numpy archive"),
         (npz(Y=np.zeros((4000, 4000))), "limit|decompressed"),
     ],
-)
+)  # fmt: skip
 def test_bad_archives_are_refused(tmp_path, content, message):
     (tmp_path / "d.npz").write_bytes(content)
     with pytest.raises(FormatError, match=message):
@@ -240,6 +245,16 @@ def mat(**members):
     packed = io.BytesIO()
     scipy.io.savemat(packed, members, do_compression=True)
     return packed.getvalue()
+
+
+def broken_mat(old, new):
+    """Sparse features in rows 3 and 5 whose row indices or column pointers were changed."""
+    features = sp.csc_array(([1.0, 1.0], ([3, 5], [0, 1])), shape=(7, 2))
+    packed = io.BytesIO()
+    scipy.io.savemat(packed, {"features": features, "labels": np.eye(7)})
+    old, new = (np.array(numbers, "<i4").tobytes() for numbers in (old, new))
+    assert packed.getvalue().count(old) == 1
+    return packed.getvalue().replace(old, new)
 
 
 def mat_bomb():
@@ -258,6 +273,9 @@ def mat_bomb():
         (mat(features=np.eye(2), labels=np.eye(2))[:-9], "cut short"),
         (b"MATLAB 7.3 MAT-file" + b" " * 200, "save it again"),
         (b"hello", "not a MATLAB 5"),
+        (broken_mat([3, 5], [3, 10**9]), "features is not a CSR"),
+        (broken_mat([3, 5], [-3, 5]), "features is not a CSR"),
+        (broken_mat([0, 1, 2], [0, 10**9, 2]), "features is not a CSR"),
         (mat_bomb(), "too many bytes|something else"),
     ],
 )

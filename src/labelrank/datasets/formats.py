@@ -1,16 +1,23 @@
-"""The one door to data files: which format a file has, and who reads or writes it."""
+"""The one door to data files: which format a file has, and who reads or writes it.
+
+Other packages add readers by entry points of the group `labelrank.readers`: a module or object
+with `read(source, **options)`, which returns a Dataset, and perhaps `endings` and `about`.
+"""
 
 import importlib
 import inspect
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from labelrank import extensions
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.opening import COMPRESSED, Limits, Source
+from labelrank.datasets.opening import COMPRESSED, Limits, Source, check_options
 from labelrank.errors import FormatError, InputError, MissingError
+
+GROUP = "labelrank.readers"
 
 
 class Format(NamedTuple):
@@ -45,14 +52,31 @@ KNOWN = {
     "parquet": Format("records", "Parquet, columns as csv", (".parquet", ".pq")),
     "text": Format("records", "plain text, one document per line, no labels",
                    (".txt", ".text"), False),
-    "npz": Format("npz", "numpy archive of X, Y and names", (".npz",)),
-    "mat": Format("mat", "MATLAB 5 with features and labels (label distributions)",
-                  (".mat",), False),
-    "rankings": Format("rankings", "label ranking CSV: 'n,d,q', then d features and q ranks",
-                       (), False),
+    "npz": Format("archives", "numpy archive of X, Y and names", (".npz",), suffix="_npz"),
+    "mat": Format("archives", "MATLAB 5 with features and labels (label distributions)",
+                  (".mat",), False, "_mat"),
+    "rankings": Format("libsvm", "label ranking CSV: 'n,d,q', then d features and q ranks",
+                       (), False, "_rankings"),
 }  # fmt: skip
+_FIRST = ("source", "format")
 FORMATS = {name: one.about for name, one in KNOWN.items()}
 _BY_ENDING = {ending: name for name, one in KNOWN.items() for ending in one.endings}
+
+
+def known() -> dict[str, Format]:
+    """All formats by name, those of other packages included: they are imported for it."""
+    return dict(extensions.loadable(GROUP, _added)) | KNOWN
+
+
+def _added(entry_point: Any, reader: Any) -> tuple[str, Format]:
+    if not callable(getattr(reader, "read", None)):
+        raise MissingError(
+            f"{extensions.package_of(entry_point)} offers the reader {entry_point.name!r}, but "
+            f"{entry_point.value} has no function read(source, **options)"
+        )
+    endings = tuple(ending.lower() for ending in getattr(reader, "endings", ()))
+    about = str(getattr(reader, "about", f"read by {entry_point.value}"))
+    return entry_point.name, Format(entry_point.value, about, endings, writable=False)
 
 
 def read(
@@ -68,50 +92,47 @@ def read(
     ----------
     path : path of a file (or a folder of Reuters-21578), "-" for standard input
         May be compressed by gzip, bzip2, xz or zstd.
-    format : one of `FORMATS`; told by content and extension if None
+    format : name of the format; None: by content and extension
     limits : Limits, default `Limits()`
-    **options : those of the format's own `read` (see the modules of `labelrank.datasets`):
-        `encoding` for text formats; `xml`, `n_labels`, `labels_at`, `nominal`, `targets` for
-        ARFF; `n_features`, `n_labels`, `zero_based` for LIBSVM; `split`, `topics` for Reuters;
-        `text_column`, `label_column`, `id_column`, `split_column`, `label_delimiter`, `graded`,
-        `ordered`, `label_names`, `header`, `columns` for records.
-
-    Returns
-    -------
-    Dataset
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from labelrank.datasets import formats
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "news.jsonl"
-    ...     _ = path.write_text('{"text": "wheat up", "labels": ["grain", "wheat"]}')
-    ...     data = formats.read(path)
-    >>> data.texts, data.label_names
-    (['wheat up'], ['grain', 'wheat'])
+    **options
+        Those of the format: `encoding` for text formats; `xml`, `n_labels`, `labels_at`,
+        `nominal`, `targets` for ARFF; `n_features`, `n_labels`, `zero_based` for LIBSVM;
+        `split`, `topics` for Reuters; the fields of `records.Options` for records.
     """
     source = Source(path, limits)
     chosen = _known(format) if format else sniff(source)
     if chosen != "reuters" and os.path.isdir(source.path):
         raise FormatError(f"{source.name} is a folder; give the path of a data file")
-    return _guarded(_function("read", chosen), source, chosen, options)
-
-
-def _guarded(reader: Any, source: Source, chosen: str, options: dict[str, Any]) -> Dataset:
-    """Call the reader; refuse an option that it does not have."""
-    parameters = inspect.signature(reader).parameters
-    accepted = {name for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
-    unknown = [name for name in options if name not in accepted]
-    if unknown:
-        raise InputError(
-            f"got option {unknown[0]!r} for the {chosen} format; "
-            f"it has {', '.join(sorted(accepted)) or 'no options'}"
-        )
-    if "format" in parameters:
+    if chosen not in KNOWN:
+        return _read_by_other(chosen, source, options)
+    reader = _function("read", chosen)
+    if "format" in _check_options(reader, options, chosen):
         return reader(source, chosen, **options)
     return reader(source, **options)
+
+
+def _check_options(reader: Any, options: dict[str, Any], format: str) -> Mapping[str, Any]:
+    """The parameters of the reader, if it has all these options."""
+    parameters = inspect.signature(reader).parameters
+    if all(one.kind is not one.VAR_KEYWORD for one in parameters.values()):
+        check_options(options, [name for name in parameters if name not in _FIRST], format)
+    return parameters
+
+
+def _read_by_other(name: str, source: Source, options: dict[str, Any]) -> Dataset:
+    """Read by the reader that another package adds; the limits hold for its result too."""
+    entry_point = extensions.entry_points(GROUP)[name]
+    reader = extensions.load(entry_point)
+    _added(entry_point, reader)
+    _check_options(reader.read, options, name)
+    dataset = reader.read(source, **options)
+    if not isinstance(dataset, Dataset):
+        raise FormatError(
+            f"{source.name}: the reader {name!r} of {extensions.package_of(entry_point)} returned "
+            f"{type(dataset).__name__}, not a Dataset; update or uninstall that package"
+        )
+    source.limits.check_shape(dataset, source.name)
+    return dataset
 
 
 def _function(verb: str, name: str) -> Any:
@@ -120,8 +141,9 @@ def _function(verb: str, name: str) -> Any:
 
 
 def _known(name: str) -> str:
-    if name not in FORMATS:
-        raise MissingError(f"format {name!r} is not known; use one of {', '.join(FORMATS)}")
+    names = list(dict.fromkeys([*KNOWN, *extensions.entry_points(GROUP)]))
+    if name not in names:
+        raise MissingError(f"format {name!r} is not known; use one of {', '.join(names)}")
     return name
 
 
@@ -133,20 +155,6 @@ def write(dataset: Dataset, path: str | os.PathLike[str], *, format: str | None 
     dataset : Dataset
     path : path of the file; "-" is standard output
     format : a format of `FORMATS` that can be written; told by the extension if None
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> from pathlib import Path
-    >>> from labelrank.datasets import formats
-    >>> from labelrank.datasets.dataset import Dataset
-    >>> from labelrank.relevance import check_relevance
-    >>> tiny = Dataset("tiny", np.eye(2), check_relevance([[1], [0]]), label_names=["a"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     formats.write(tiny, Path(folder) / "tiny.arff.xz")
-    ...     sorted(file.name for file in Path(folder).iterdir())
-    ['tiny.arff.xz', 'tiny.xml']
     """
     chosen = _known(format) if format else _by_ending(Source(path))
     if chosen is None:
@@ -154,7 +162,7 @@ def write(dataset: Dataset, path: str | os.PathLike[str], *, format: str | None 
             f"{path}: the extension names no format; end it in .arff, .jsonl, .csv, .tsv, "
             ".parquet, .svm or .npz, or give format=..."
         )
-    if not KNOWN[chosen].writable:
+    if chosen not in KNOWN or not KNOWN[chosen].writable:
         raise InputError(f"the {chosen} format is read only; write jsonl, npz or arff instead")
     _function("write", chosen)(dataset, path, chosen)
 
@@ -171,38 +179,19 @@ def stream(
 
     Without `label_names=...` the labels are numbered as they are met: each batch has the
     columns of all earlier ones, and new labels come after them.
-
-    Parameters
-    ----------
-    path, format, limits, **options : as for `read`
-    batch_size : int
-        Rows of each batch but the last.
-
-    Yields
-    ------
-    Dataset
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from labelrank.datasets import formats
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "news.txt"
-    ...     _ = path.write_text("one\\ntwo\\nthree\\n")
-    ...     [batch.texts for batch in formats.stream(path, 2)]
-    [['one', 'two'], ['three']]
     """
-    from labelrank.datasets import record_stream
+    from labelrank.datasets import records
 
-    source = Source(path, limits or record_stream.UNBOUNDED)
+    source = Source(path, limits or records.UNBOUNDED)
     chosen = _known(format) if format else _by_ending(source) or "jsonl"
-    return record_stream.stream(source, chosen, batch_size, options)
+    return records.stream(source, chosen, batch_size, options)
 
 
 def _by_ending(source: Source) -> str | None:
-    endings = [ending for ending in source.endings if ending not in COMPRESSED]
-    return _BY_ENDING.get(endings[-1]) if endings else None
+    ending = next((e for e in reversed(source.endings) if e not in COMPRESSED), "")
+    if not ending or ending in _BY_ENDING:
+        return _BY_ENDING.get(ending)
+    return next((name for name, one in known().items() if ending in one.endings), None)
 
 
 _BINARY = {b"PK\x03\x04": "npz", b"PK\x05\x06": "npz", b"PAR1": "parquet", b"MATLAB ": "mat"}
@@ -215,12 +204,12 @@ def sniff(source: Source) -> str:
         if any(Path(source.path).glob("*.sgm")):
             return "reuters"
         raise FormatError(f"{source.name} is a folder without .sgm files; give a data file")
+    ending = _by_ending(source)
+    if ending and ending not in KNOWN:
+        return ending
     if not source.content:
         raise FormatError(f"{source.name}: the file is empty")
-    by_bytes = _by_bytes(source.content)
-    ending = _by_ending(source)
-    by_line = None if by_bytes else _by_line(source, ending)
-    found = by_bytes or by_line or ending
+    found = _by_bytes(source.content) or _by_line(source, ending) or ending
     if found is None:
         raise FormatError(
             f"{source.name}: the format is not known by content or extension; give format=... "
@@ -230,21 +219,16 @@ def sniff(source: Source) -> str:
 
 
 def _by_bytes(content: bytes) -> str | None:
-    for magic, name in _BINARY.items():
-        if content.startswith(magic):
-            return name
-    return "reuters" if content[257:262] == b"ustar" else None
+    by_magic = (name for magic, name in _BINARY.items() if content.startswith(magic))
+    return next(by_magic, "reuters" if content[257:262] == b"ustar" else None)
 
 
 def _by_line(source: Source, ending: str | None) -> str | None:
     """Format told by the first lines; only where the extension leaves it open."""
     if ending not in (None, "text", "csv", "arff"):
         return None
-    first = next((line for line in source.head() if line.strip() and not line.startswith("%")), "")
-    return _by_first_line(first.strip(), ending)
-
-
-def _by_first_line(first: str, ending: str | None) -> str | None:
+    lines = (line.strip() for line in source.head() if not line.startswith("%"))
+    first = next(filter(None, lines), "")
     lowered = first.lower()
     if lowered.startswith("@relation"):
         return "arff"

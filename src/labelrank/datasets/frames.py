@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 from labelrank.datasets.opening import Source
@@ -25,7 +26,7 @@ class Frame:
         return f"{source.name}, line {self.numbers[row]}"
 
 
-def of_json(lines: Iterable[tuple[int, str]], source: Source) -> Frame:
+def _of_json(lines: Iterable[tuple[int, str]], source: Source) -> Frame:
     """Frame of JSON objects, one a line; a key left out is None."""
     numbered = [(number, line) for number, line in lines if line.strip()]
     records = [_object(line, f"{source.name}, line {number}") for number, line in numbered]
@@ -37,7 +38,7 @@ def of_json(lines: Iterable[tuple[int, str]], source: Source) -> Frame:
 
 def _object(line: str, where: str) -> dict[str, Any]:
     try:
-        record = json.loads(line, parse_constant=_refuse)
+        record = json.loads(line, parse_constant=refuse_constant)
         if "\\u" in line:
             json.dumps(record, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
@@ -47,11 +48,12 @@ def _object(line: str, where: str) -> dict[str, Any]:
     return record
 
 
-def _refuse(name: str) -> None:
+def refuse_constant(name: str) -> None:
+    """Raise ValueError for NaN and Infinity, which JSON does not have."""
     raise ValueError(f"{name} is not JSON; use null")
 
 
-def of_rows(rows: Sequence[tuple[int, list[str]]], names: Sequence[str], source: Source) -> Frame:
+def _of_rows(rows: Sequence[tuple[int, list[str]]], names: Sequence[str], source: Source) -> Frame:
     """Frame of rows that must be as long as the names."""
     for number, row in rows:
         if len(row) != len(names):
@@ -63,7 +65,7 @@ def of_rows(rows: Sequence[tuple[int, list[str]]], names: Sequence[str], source:
     return Frame(dict(zip(names, values)), [number for number, _ in rows])
 
 
-def split_rows(
+def _split_rows(
     lines: Iterable[str], format: str, quoted: bool, source: Source
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows of delimited text with the number of their last line; blank lines are skipped."""
@@ -80,7 +82,7 @@ def split_rows(
         raise FormatError(f"{source.name}, line {reader.line_num}: {error}") from error
 
 
-def header_names(
+def _header_names(
     first: Sequence[str], header: bool, columns: Sequence[str] | None, source: Source
 ) -> list[str]:
     """Names of the columns: given, from the first row, or "0", "1", ..."""
@@ -95,22 +97,18 @@ def header_names(
     return names
 
 
-def of_delimited(
-    source: Source,
-    format: str,
-    encoding: str | None,
-    header: bool,
-    columns: Sequence[str] | None,
+def _of_delimited(
+    source: Source, format: str, encoding: str | None, header: bool, columns: Sequence[str] | None
 ) -> Frame:
     """Frame of CSV or TSV text; TSV is taken as quoted only where that fits all rows."""
     text = source.text(encoding)
 
     def parse(quoted: bool) -> Frame:
-        rows = list(split_rows(io.StringIO(text, newline=""), format, quoted, source))
+        rows = list(_split_rows(io.StringIO(text, newline=""), format, quoted, source))
         if not rows:
             raise FormatError(f"{source.name}: no row in it; a header and records are wanted")
-        names = header_names(rows[0][1], header, columns, source)
-        return of_rows(rows[1:] if header else rows, names, source)
+        names = _header_names(rows[0][1], header, columns, source)
+        return _of_rows(rows[1:] if header else rows, names, source)
 
     if format == "csv":
         return parse(quoted=True)
@@ -120,7 +118,7 @@ def of_delimited(
         return parse(quoted=False)
 
 
-def of_parquet(source: Source) -> Frame:
+def _of_parquet(source: Source) -> Frame:
     """Frame of a Parquet file, a slice at a time so that a small file cannot grow unseen."""
     import polars as pl
 
@@ -137,11 +135,9 @@ def of_parquet(source: Source) -> Frame:
             source.limits.check("bytes", taken, source.name)
             for name, values in columns.items():
                 values.extend(piece[name].to_list())
-    except LabelrankError:
+    except (LabelrankError, KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            raise
+    except BaseException as error:  # a panic of polars is no Exception
         raise FormatError(
             f"{source.name}: not a Parquet file, or damaged ({str(error)[:200]})"
         ) from error
@@ -149,18 +145,62 @@ def of_parquet(source: Source) -> Frame:
 
 
 def read_frame(
-    source: Source,
-    format: str,
-    encoding: str | None,
-    header: bool,
-    columns: Sequence[str] | None,
+    source: Source, format: str, encoding: str | None, header: bool, columns: Sequence[str] | None
 ) -> Frame:
     """All records of a file."""
     if format == "parquet":
-        return of_parquet(source)
+        return _of_parquet(source)
     if format in ("csv", "tsv"):
-        return of_delimited(source, format, encoding, header, columns)
+        return _of_delimited(source, format, encoding, header, columns)
     lines = source.lines(encoding)
     if format == "text":
         return Frame({"text": list(lines)}, list(range(1, len(lines) + 1)))
-    return of_json(enumerate(lines, 1), source)
+    return _of_json(enumerate(lines, 1), source)
+
+
+def batches_of(
+    source: Source,
+    format: str,
+    size: int,
+    encoding: str | None,
+    header: bool,
+    columns: Sequence[str] | None,
+) -> Iterator[Frame]:
+    """Records of a file or pipe, `size` at a time, in bounded memory."""
+    lines = _lines(source, encoding)
+    if format in ("csv", "tsv"):
+        text = (line + "\n" for _, line in lines)
+        rows = _split_rows(text, format, format == "csv", source)
+        first = next(rows, None)
+        if first is None:
+            return
+        names = _header_names(first[1], header, columns, source)
+        rows = rows if header else chain([first], rows)
+        while batch := list(islice(rows, size)):
+            yield _of_rows(batch, names, source)
+        return
+    while numbered := list(islice(lines, size)):
+        if format == "text":
+            yield Frame({"text": [line for _, line in numbered]}, [k for k, _ in numbered])
+        elif (frame := _of_json(numbered, source)).numbers:
+            yield frame
+
+
+def _lines(source: Source, encoding: str | None) -> Iterator[tuple[int, str]]:
+    """Numbered lines, none longer than the limit."""
+    codec = encoding or "utf-8"
+    longest, number = source.limits.line, 0
+    with source.stream() as file:
+        while raw := file.readline(longest + 2):
+            number += 1
+            source.limits.check("line", len(raw.rstrip(b"\r\n")), f"{source.name}, line {number}")
+            raw = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
+            try:
+                line = raw.decode(codec).rstrip("\r\n")
+            except (UnicodeDecodeError, LookupError) as error:
+                raise FormatError(
+                    f"{source.name}, line {number}: not {codec} text; give its encoding"
+                ) from error
+            if "\0" in line:
+                raise FormatError(f"{source.name}, line {number}: a zero byte; not a text file")
+            yield number, line

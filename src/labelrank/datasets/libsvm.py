@@ -1,8 +1,13 @@
-"""Multi-label LIBSVM text: `label,label index:value index:value ...`, one instance per line.
+"""Text of numbers: multi-label LIBSVM, extreme classification, label rankings.
 
-A label number is its column. Features count from 1, unless an index 0 occurs or
-`zero_based=True`. `# comment` ends a line; `qid:n` is not for multi-label data and refused.
-Extreme classification text is the same with a first line `n d k`, all numbered from 0.
+LIBSVM: `label,label index:value index:value ...`, one instance per line. A label number is its
+column. Features count from 1, unless an index 0 occurs or `zero_based=True`. `# comment` ends a
+line; `qid:n` is not for multi-label data and refused. Extreme classification text is the same
+with a first line `n d k`, all numbered from 0.
+
+Label rankings: a line `n,d,q`, then d features and q ranks (1 is best) per instance. Rank r of q
+labels becomes grade q + 1 - r, so that all labels are relevant, the best has grade q, and equal
+ranks stay equal. A rank `?` or NaN is an unknown label.
 """
 
 import os
@@ -15,16 +20,7 @@ import scipy.sparse as sp
 from labelrank.datasets.arff import number
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.opening import Source, open_to_write
-from labelrank.datasets.pairs import (
-    check_indices,
-    csr,
-    given_names,
-    located,
-    numbers_in,
-    refuse_cut,
-    sizes_in,
-    sparse_rows,
-)
+from labelrank.datasets.pairs import Floats, check_indices, csr, located, numbers_in, sparse_rows
 from labelrank.errors import FormatError, InputError
 from labelrank.relevance import check_relevance
 from labelrank.rows import of_lengths
@@ -41,30 +37,17 @@ def read(
 ) -> Dataset:
     """Read multi-label LIBSVM text.
 
-    Parameters
-    ----------
-    source : Source
-    encoding : str or None
-    n_features, n_labels : columns of X and Y; None takes the largest number met
-    zero_based : whether features count from 0; None: only if an index 0 occurs
-    label_names : names of the label columns, which also gives their number
+    `n_features` and `n_labels` are the columns of X and Y; None takes the largest number met.
+    `zero_based` tells whether features count from 0; None: only if an index 0 occurs.
     """
-    lines, numbers = _instances(source.lines(encoding))
+    kept = [(k, line.split("#", 1)[0].rstrip()) for k, line in enumerate(source.lines(encoding), 1)]
+    numbers, lines = [k for k, line in kept if line], [line for _, line in kept if line]
     if not lines:
         raise FormatError(f"{source.name}: no instance in it; 'label,label index:value' is wanted")
     source.limits.check("rows", len(lines), source.name)
-    names = None if label_names is None else list(label_names)
-    Y = labels(lines, numbers, source, len(names) if names is not None else n_labels)
-    parts = features(lines, numbers, source)
-    X = _matrix(parts, n_features, zero_based, source)
-    return Dataset(source.stem, X, Y, label_names=names or [str(k) for k in range(Y.shape[1])])
-
-
-def _instances(lines: list[str]) -> tuple[list[str], list[int]]:
-    """Lines that hold an instance, with their numbers; a blank in front means no label."""
-    kept = [(k, line.split("#", 1)[0].rstrip()) for k, line in enumerate(lines, 1)]
-    kept = [(k, line) for k, line in kept if line]
-    return [line for _, line in kept], [k for k, _ in kept]
+    Y = _labels(lines, numbers, source, n_labels if label_names is None else len(label_names))
+    X = _matrix(_features(lines, numbers, source), n_features, zero_based, source)
+    return Dataset(source.stem, X, Y, label_names=_names(label_names, Y.shape[1], source))
 
 
 def _halves(line: str) -> tuple[str, str]:
@@ -73,9 +56,7 @@ def _halves(line: str) -> tuple[str, str]:
     return ("", line) if ":" in head else (head, rest)
 
 
-def labels(
-    lines: list[str], numbers: list[int], source: Source, n_labels: int | None
-) -> sp.csr_array:
+def _labels(lines: list[str], numbers: list[int], source: Source, n_labels: int | None) -> Any:
     """Relevance by the label numbers at the beginning of each line."""
     heads = [_halves(line)[0] for line in lines]
     allowed = min(n_labels or source.limits.labels, source.limits.labels)
@@ -94,7 +75,7 @@ def labels(
     return check_relevance(Y)
 
 
-def features(lines: list[str], numbers: list[int], source: Source) -> Any:
+def _features(lines: list[str], numbers: list[int], source: Source) -> Any:
     """CSR parts of the `index:value` pairs of each line."""
 
     def check(pairs: Any) -> None:
@@ -106,9 +87,7 @@ def features(lines: list[str], numbers: list[int], source: Source) -> Any:
     return sparse_rows(bodies, numbers, source.name, source.limits, (":", " "), check)
 
 
-def _matrix(
-    parts: Any, n_features: int | None, zero_based: bool | None, source: Source
-) -> sp.csr_array:
+def _matrix(parts: Any, n_features: int | None, zero_based: bool | None, source: Source) -> Any:
     indptr, indices, data = parts
     has_zero = len(indices) > 0 and indices.min() == 0
     if has_zero and zero_based is False:
@@ -124,16 +103,15 @@ def _matrix(
     return csr((indptr, indices, data), n_features or width)
 
 
-def write(dataset: Dataset, path: str | os.PathLike[str], format: str = "libsvm") -> None:
+def write(dataset: Dataset, path: str | os.PathLike[str], format: str) -> None:
     """Write LIBSVM text, features from 1; only relevant or not can be told."""
     with open_to_write(path) as file:
-        for line in lines_of(dataset, 1, format):
-            file.write(line.encode())
+        file.writelines(_lines_of(dataset, 1, format))
 
 
-def lines_of(dataset: Dataset, first_index: int, format: str) -> list[str]:
-    """One line an instance; features from `first_index`."""
-    X, Y = plain_matrices(dataset, format)
+def _lines_of(dataset: Dataset, first_index: int, format: str) -> list[bytes]:
+    """One line per instance; features from `first_index`."""
+    X, Y = _plain_matrices(dataset, format)
     lines = []
     for row in range(X.shape[0]):
         head = ",".join(map(str, Y.indices[Y.indptr[row] : Y.indptr[row + 1]].tolist()))
@@ -141,11 +119,11 @@ def lines_of(dataset: Dataset, first_index: int, format: str) -> list[str]:
         columns, values = (X.indices[span] + first_index).tolist(), X.data[span].tolist()
         pairs = (f"{column}:{number(value)}" for column, value in zip(columns, values))
         body = " ".join(pairs) or f"{first_index}:0"
-        lines.append(f"{head} {body}\n")
+        lines.append(f"{head} {body}\n".encode())
     return lines
 
 
-def plain_matrices(dataset: Dataset, format: str) -> tuple[sp.csr_array, sp.csr_array]:
+def _plain_matrices(dataset: Dataset, format: str) -> tuple[sp.csr_array, sp.csr_array]:
     """X and Y as CSR, if X is there and Y says no more than relevant or not."""
     if dataset.X is None:
         raise InputError(f"the {format} format holds no raw text; write jsonl, or vectorise first")
@@ -154,42 +132,28 @@ def plain_matrices(dataset: Dataset, format: str) -> tuple[sp.csr_array, sp.csr_
             f"the {format} format holds no grades, unknown labels or classes; "
             "write jsonl, npz or arff instead"
         )
-    X = csr_of(dataset.X)
+    X = sp.csr_array(dataset.X, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
     if not np.isfinite(X.data).all():
         raise InputError(f"the {format} format holds no missing values; impute them first")
     return X, sp.csr_array(dataset.Y)
 
 
-def csr_of(X: Any) -> sp.csr_array:
-    """Sorted CSR without stored zeros, the given matrix left as it is."""
-    X = sp.csr_array(X, copy=True)
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    return X
-
-
 def read_extreme(
     source: Source, *, encoding: str | None = None, label_names: Sequence[str] | None = None
 ) -> Dataset:
-    """Read extreme classification text; the header is checked against limits and content.
-
-    Parameters
-    ----------
-    source : Source
-    encoding : str or None
-    label_names : names of the k label columns; "0", "1", ... if None
-    """
+    """Read extreme classification text; the header is checked against limits and content."""
     lines = source.lines(encoding)
-    words = lines[0].split() if lines else []
-    n, d, k = sizes_in(words, "instances features labels", source)
-    names = given_names(label_names, k, source)
+    n, d, k = _sizes(lines[0].split() if lines else [], "instances features labels", source)
+    names = _names(label_names, k, source)
     rows = lines[1:]
     while rows and not rows[-1].strip() and len(rows) > n:
         rows.pop()
-    refuse_cut(n, len(rows), source)
+    _refuse_cut(n, len(rows), source)
     numbers = list(range(2, n + 2))
-    Y = labels(rows, numbers, source, k)
-    indptr, indices, data = features(rows, numbers, source)
+    Y = _labels(rows, numbers, source, k)
+    indptr, indices, data = _features(rows, numbers, source)
     if len(indices) and indices.max() >= d:
         raise FormatError(
             f"{source.name}: got feature index {indices.max()}, but line 1 says {d} features"
@@ -199,8 +163,71 @@ def read_extreme(
 
 def write_extreme(dataset: Dataset, path: str | os.PathLike[str], format: str) -> None:
     """Write extreme classification text; only relevant or not can be told."""
-    lines = lines_of(dataset, 0, format)
+    lines = _lines_of(dataset, 0, format)
     with open_to_write(path) as file:
         file.write(f"{len(lines)} {dataset.n_features} {dataset.n_labels}\n".encode())
-        for line in lines:
-            file.write(line.encode())
+        file.writelines(lines)
+
+
+def read_rankings(
+    source: Source, *, encoding: str | None = None, label_names: Sequence[str] | None = None
+) -> Dataset:
+    """Read label rankings; their ranks become grades."""
+    lines = source.lines(encoding)
+    words = [word.strip() for word in lines[0].split(",")] if lines else []
+    n, d, q = _sizes(words, "instances,features,labels", source)
+    rows = [(k, line) for k, line in enumerate(lines[1:], 2) if line.strip()]
+    _refuse_cut(n, len(rows), source)
+
+    def parse(part: Sequence[str]) -> Floats:
+        return _table(part, d, q)
+
+    table = located(parse, [line for _, line in rows], [k for k, _ in rows], source.name)
+    Y = check_relevance(q + 1 - table[:, d:])
+    names = _names(label_names, q, source)
+    return Dataset(source.stem, table[:, :d].copy(), Y, label_names=names)
+
+
+def _table(rows: Sequence[str], d: int, q: int) -> Floats:
+    for row in rows:
+        if row.count(",") != d + q - 1:
+            raise ValueError(f"got {row.count(',') + 1} values, but {d} + {q} are wanted")
+    table = numbers_in(",".join(rows).replace("?", "nan"), ",", len(rows) * (d + q))
+    table = table.reshape(len(rows), d + q)
+    ranks = table[:, d:]
+    if ((ranks < 1) | (ranks > q)).any():
+        raise ValueError(f"got a rank outside 1..{q}; rank 1 is the best label")
+    return table
+
+
+def _sizes(words: Sequence[str], wanted: str, source: Source) -> tuple[int, int, int]:
+    """Instances, features and labels of a header line, within the limits."""
+    where = f"{source.name}, line 1"
+    if len(words) != 3 or not all(word.isascii() and word.isdigit() for word in words):
+        raise FormatError(f"{where}: {wanted!r} is wanted")
+    if max(map(len, words)) > 18:
+        raise FormatError(f"{where}: got a number of more than 18 digits")
+    n, d, k = map(int, words)
+    for what, got in (("rows", n), ("features", d), ("labels", k)):
+        source.limits.check(what, got, source.name)
+    if k < 1:
+        raise FormatError(f"{where}: got 0 labels; at least one is wanted")
+    return n, d, k
+
+
+def _names(names: Sequence[str] | None, n_labels: int, source: Source) -> list[str]:
+    """The names of the labels, or "0", "1", ... where none are given."""
+    if names is None:
+        return [str(k) for k in range(n_labels)]
+    if len(names) != n_labels:
+        raise FormatError(f"{source.name}: got {len(names)} label names for {n_labels} labels")
+    return list(names)
+
+
+def _refuse_cut(n_said: int, n_there: int, source: Source) -> None:
+    """Raise FormatError if the header says another number of instances than there are."""
+    if n_said != n_there:
+        raise FormatError(
+            f"{source.name}: the first line says {n_said} instances, but {n_there} follow; "
+            "the file is cut short or damaged"
+        )

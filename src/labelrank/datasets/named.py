@@ -1,7 +1,6 @@
 """`load` and `save`: a data set by its name or its path."""
 
 import difflib
-import importlib
 import inspect
 import os
 from pathlib import Path
@@ -142,8 +141,9 @@ def _unknown(name: str) -> str:
 
 
 def _builder(entry: Entry) -> Any:
-    module, function = entry.builder.split(":")
-    return getattr(importlib.import_module(f"labelrank.datasets.{module}"), function)
+    from labelrank.datasets import builders
+
+    return getattr(builders, entry.builder)
 
 
 def _options(entry: Entry) -> set[str]:
@@ -166,10 +166,7 @@ def _build(
                 f"{known} (and split='train', 'validation' or 'test' where it has such parts)"
             )
     dataset: Dataset = _builder(entry)(Folders(entry, data, limits), **entry.arguments, **options)
-    allowed = limits or Limits()
-    allowed.check("rows", dataset.n_instances, entry.name)
-    allowed.check("features", dataset.n_features or 0, entry.name)
-    allowed.check("labels", dataset.n_labels, entry.name)
+    (limits or Limits()).check_shape(dataset, entry.name)
     return dataset
 
 

@@ -1,13 +1,14 @@
 """A data file or standard input, decompressed within limits, as bytes, text or lines."""
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from typing import IO, Any
 
 from labelrank._zstd import zstd
 from labelrank.atomic import atomic_write
-from labelrank.errors import FormatError, MissingError
+from labelrank.errors import FormatError, InputError, MissingError
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,7 @@ class Limits:
     cells : values a table has without the file spelling them out, such as keys left out of
         JSON records, or a first nominal value that sparse rows imply
     line : characters of one line
-
-    Examples
-    --------
-    >>> from labelrank.datasets.opening import Limits
-    >>> Limits(rows=10).check("rows", 11, "tiny.arff")
-    Traceback (most recent call last):
-    ...
-    labelrank.errors.FormatError: tiny.arff: got 11 rows, but the limit is 10; raise Limits(rows=...) if the file is to be trusted
-    """  # noqa: E501
+    """
 
     bytes: int = 4 << 30
     expansion: int = 2000
@@ -59,6 +52,12 @@ class Limits:
                 f"{where}: got {got:.15g} {what}, but the limit is {allowed}; "
                 f"raise Limits({what}=...) if the file is to be trusted"
             )
+
+    def check_shape(self, dataset: Any, where: str) -> None:
+        """Refuse a data set of more rows, features or labels than the limits."""
+        self.check("rows", dataset.n_instances, where)
+        self.check("features", dataset.n_features or 0, where)
+        self.check("labels", dataset.n_labels, where)
 
     def bytes_from(self, compressed: int) -> int:
         """Bytes that may come out of so many compressed ones."""
@@ -100,34 +99,44 @@ class Source:
     @cached_property
     def content(self) -> bytes:
         """All bytes, decompressed."""
-        pieces, total = [], 0
         with self.stream() as file:
-            while piece := self._piece(file):
-                total += len(piece)
-                pieces.append(piece)
-                self.limits.check("bytes", total, self.name)
-        return b"".join(pieces)
-
-    def _piece(self, file: IO[bytes]) -> bytes:
-        try:
-            return file.read(_PIECE)
-        except _DAMAGED as error:
-            raise FormatError(
-                f"{self.name}: damaged or cut short ({error}); get the file again"
-            ) from error
+            return b"".join(iter(lambda: file.read(_PIECE), b""))
 
     @contextmanager
     def stream(self) -> Iterator[IO[bytes]]:
         """The decompressed bytes as a file that refuses to give more than the limits allow."""
         with self._raw() as raw:
-            head = raw.read(6)
-            kind = next((k for magic, k in _MAGIC.items() if head.startswith(magic)), None)
-            joined: Any = io.BufferedReader(_Joined(head, raw), _PIECE)
+            head = io.BytesIO(raw.read(6))  # for a look: standard input cannot seek
+            whole: Any = _Readable(lambda size: head.read(size) or raw.read(size))
+            kind = next((k for magic, k in _MAGIC.items() if head.getvalue().startswith(magic)), "")
             allowed = self.limits.bytes
             if kind and self.path != "-":
                 allowed = self.limits.bytes_from(os.path.getsize(self.path))
-            with _decompressed(joined, kind) as plain:
-                yield io.BufferedReader(_Bounded(plain, allowed, self.name), _PIECE)
+            with _packed(io.BufferedReader(whole, _PIECE), kind, "rb") as plain:
+                counted: Any = _Readable(self._counting(plain, allowed))
+                yield io.BufferedReader(counted, _PIECE)
+
+    def _counting(self, plain: IO[bytes], allowed: int) -> Callable[[int], bytes]:
+        """Read from a decompressor, at most `allowed` bytes: a bomb stops there."""
+        total = 0
+
+        def read(size: int) -> bytes:
+            nonlocal total
+            try:
+                piece = plain.read(size)
+            except _DAMAGED as error:
+                raise FormatError(
+                    f"{self.name}: damaged or cut short ({error}); get the file again"
+                ) from error
+            total += len(piece)
+            if total > allowed:
+                raise FormatError(
+                    f"{self.name}: more than {allowed} bytes once decompressed; "
+                    "raise Limits(bytes=..., expansion=...) if the file is to be trusted"
+                )
+            return piece
+
+        return read
 
     @contextmanager
     def _raw(self) -> Iterator[Any]:
@@ -153,76 +162,50 @@ class Source:
     def head(self) -> list[str]:
         """The first few lines, decoded leniently, for a guess at the format."""
         start = self.content[: 1 << 16]
-        mark = next((codec for bom, codec in _BOMS.items() if start.startswith(bom)), "utf-8")
-        return start.decode(mark, errors="replace").splitlines()
+        return start.decode(_codec(start) or "utf-8", errors="replace").splitlines()
 
     def lines(self, encoding: str | None = None, fallback: str | None = None) -> list[str]:
         """Lines of the text without their ends; a last empty line is not counted."""
         return split_lines(self.text(encoding, fallback), self.name, self.limits)
 
 
-class _Joined(io.RawIOBase):
-    """Bytes already taken for a look, then the rest: standard input cannot seek."""
+class _Readable(io.RawIOBase):
+    """A file whose bytes come from a function of the number wanted."""
 
-    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
-        self._head, self._rest = head, rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self._head or self._rest.read(len(buffer))
-        self._head = piece[len(buffer) :] if self._head else b""
-        taken = piece[: len(buffer)]
-        buffer[: len(taken)] = taken
-        return len(taken)
-
-
-class _Bounded(io.RawIOBase):
-    """Counts what comes out of a decompressor and stops a bomb."""
-
-    def __init__(self, plain: IO[bytes], allowed: int, name: str) -> None:
-        self._plain, self._allowed, self._name, self._total = plain, allowed, name, 0
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        try:
-            piece = self._plain.read(len(buffer))
-        except _DAMAGED as error:
-            if isinstance(error, FormatError):
-                raise
-            raise FormatError(
-                f"{self._name}: damaged or cut short ({error}); get the file again"
-            ) from error
-        self._total += len(piece)
-        if self._total > self._allowed:
-            raise FormatError(
-                f"{self._name}: more than {self._allowed} bytes once decompressed; "
-                "raise Limits(bytes=..., expansion=...) if the file is to be trusted"
-            )
+        piece = self._read(len(buffer))
         buffer[: len(piece)] = piece
         return len(piece)
 
 
-def _decompressed(raw: Any, kind: str | None) -> Any:
+def _packed(file: Any, kind: str, mode: Any) -> Any:
+    """The file as seen through a compression, or as it is where `kind` is empty."""
     if kind == "gz":
-        return gzip.GzipFile(fileobj=raw)
+        return gzip.GzipFile(filename="", fileobj=file, mode=mode, mtime=0)
     if kind == "bz2":
-        return bz2.BZ2File(raw)
+        return bz2.BZ2File(file, mode)
     if kind == "xz":
-        return lzma.LZMAFile(raw)
+        return lzma.LZMAFile(file, mode)
+    if kind == "zst" and mode == "wb":
+        return zstd.ZstdFile(file, mode, level=10)
     if kind == "zst":
-        return zstd.ZstdFile(raw, options={zstd.DecompressionParameter.window_log_max: 27})
-    return raw
+        return zstd.ZstdFile(file, options={zstd.DecompressionParameter.window_log_max: 27})
+    return contextlib.nullcontext(file)
 
 
-def decode(
-    content: bytes, name: str, encoding: str | None = None, fallback: str | None = None
-) -> str:
+def _codec(content: bytes) -> str | None:
+    return next((codec for mark, codec in _BOMS.items() if content.startswith(mark)), None)
+
+
+def decode(content: bytes, name: str, encoding: str | None, fallback: str | None = None) -> str:
     """Text of a file, or a FormatError that names the line where decoding fails."""
-    mark = next((codec for bom, codec in _BOMS.items() if content.startswith(bom)), None)
+    mark = _codec(content)
     codec = encoding or mark or "utf-8"
     try:
         text = content.decode(codec)
@@ -259,20 +242,22 @@ def open_to_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    kind = COMPRESSED.get(Path(path).suffix.lower())
-    with atomic_write(path) as file:
-        if kind is None:
-            yield file
-        else:
-            with _compressed(file, kind) as packed:
-                yield packed
+    kind = COMPRESSED.get(Path(path).suffix.lower(), "")
+    with atomic_write(path) as file, _packed(file, kind, "wb") as packed:
+        yield packed
 
 
-def _compressed(file: IO[bytes], kind: str) -> Any:
-    if kind == "gz":
-        return gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
-    if kind == "bz2":
-        return bz2.BZ2File(file, "wb")
-    if kind == "xz":
-        return lzma.LZMAFile(file, "wb")
-    return zstd.ZstdFile(file, "wb", level=10)
+def check_choice(what: str, got: str, allowed: Iterable[str]) -> None:
+    """Raise InputError unless `got` is one of the allowed words."""
+    if got not in allowed:
+        raise InputError(f"got {what}={got!r}; use {' or '.join(map(repr, allowed))}")
+
+
+def check_options(given: Iterable[str], known: Iterable[str], format: str) -> None:
+    """Raise InputError for an option that the format does not have."""
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise InputError(
+            f"got option {unknown[0]!r} for the {format} format; "
+            f"it has {', '.join(sorted(known)) or 'no options'}"
+        )

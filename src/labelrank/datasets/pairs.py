@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from labelrank.datasets.opening import Limits, Source
+from labelrank.datasets.opening import Limits
 from labelrank.errors import FormatError
 
 Floats = npt.NDArray[np.float64]
@@ -140,36 +140,3 @@ def csr(parts: tuple[Any, Any, Any], n_columns: int) -> sp.csr_array:
     matrix.sort_indices()
     matrix.eliminate_zeros()
     return matrix
-
-
-def sizes_in(words: Sequence[str], wanted: str, source: Source) -> tuple[int, int, int]:
-    """Instances, features and labels of a header line, within the limits."""
-    where = f"{source.name}, line 1"
-    if len(words) != 3 or not all(word.isascii() and word.isdigit() for word in words):
-        raise FormatError(f"{where}: {wanted!r} is wanted")
-    if max(map(len, words)) > 18:
-        raise FormatError(f"{where}: got a number of more than 18 digits")
-    n, d, k = map(int, words)
-    for what, got in (("rows", n), ("features", d), ("labels", k)):
-        source.limits.check(what, got, source.name)
-    if k < 1:
-        raise FormatError(f"{where}: got 0 labels; at least one is wanted")
-    return n, d, k
-
-
-def given_names(names: Sequence[str] | None, n_labels: int, source: Source) -> list[str]:
-    """The names of the labels, or "0", "1", ... where none are given."""
-    if names is None:
-        return [str(k) for k in range(n_labels)]
-    if len(names) != n_labels:
-        raise FormatError(f"{source.name}: got {len(names)} label names for {n_labels} labels")
-    return list(names)
-
-
-def refuse_cut(n_said: int, n_there: int, source: Source) -> None:
-    """Raise FormatError if the header says another number of instances than there are."""
-    if n_said != n_there:
-        raise FormatError(
-            f"{source.name}: the first line says {n_said} instances, but {n_there} follow; "
-            "the file is cut short or damaged"
-        )

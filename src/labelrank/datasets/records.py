@@ -3,8 +3,8 @@
 import json
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,12 @@ import scipy.sparse as sp
 from labelrank.datasets.arff import Table
 from labelrank.datasets.arff_parsing import Attribute
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.frames import Frame, read_frame
-from labelrank.datasets.opening import Source
+from labelrank.datasets.frames import Frame, batches_of, read_frame, refuse_constant
+from labelrank.datasets.opening import Limits, Source, check_options
 from labelrank.datasets.record_writer import write as write
 from labelrank.datasets.tabular import to_dataset
 from labelrank.errors import FormatError, InputError
-from labelrank.relevance import from_grades
+from labelrank.relevance import check_relevance, from_grades
 
 _GRADED = re.compile(r"(.*[^:\s])\s*:\s*(\d{1,15}(?:\.\d{1,15})?)")
 _DELIMITERS = "|;,"
@@ -38,11 +38,10 @@ class CellReader:
         texts = [c for c in cells if isinstance(c, str) and not c.lstrip().startswith(("[", "{"))]
         met = (mark for mark in _DELIMITERS if any(mark in text for text in texts))
         self.delimiter = delimiter or next(met, "")
-        self.graded = self._all_graded(texts) if graded is None else graded
-
-    def _all_graded(self, texts: list[str]) -> bool:
-        names = [name for text in texts for name in self._split(text)]
-        return bool(names) and all(_GRADED.fullmatch(name) for name in names)
+        if graded is None:
+            names = [name for text in texts for name in self._split(text)]
+            graded = bool(names) and all(_GRADED.fullmatch(name) for name in names)
+        self.graded = graded
 
     def _split(self, text: str) -> list[str]:
         parts = text.split(self.delimiter) if self.delimiter else [text]
@@ -72,13 +71,9 @@ class CellReader:
 
 def _json(cell: str) -> Any:
     try:
-        return json.loads(cell, parse_constant=_no_constant)
+        return json.loads(cell, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         raise ValueError(f"got labels {cell[:40]!r}, which look like JSON but are not") from None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"got {name}, which is not JSON; use null")
 
 
 def _name(item: Any) -> str:
@@ -120,55 +115,22 @@ _USUAL = {
     "split": ("split",),
 }
 _MISSING = {"", "?", "na", "nan", "null", "none"}
+_STREAMED = ("jsonl", "csv", "tsv", "text")
+UNBOUNDED = Limits(bytes=1 << 62, expansion=1 << 62)
 
 
-@dataclass
-class Columns:
-    """Which column is which, and how labels are written; None is: by the usual names."""
-
-    text_column: str | None = None
-    label_column: str | Sequence[str] | None = None
-    id_column: str | None = None
-    split_column: str | None = None
-    label_delimiter: str | None = None
-    graded: bool | None = None
-    ordered: bool = False
-    nominal: str = "ordinal"
-    targets: str = "auto"
-
-
-def read(
-    source: Source,
-    format: str,
-    *,
-    encoding: str | None = None,
-    header: bool = True,
-    columns: Sequence[str] | None = None,
-    text_column: str | None = None,
-    label_column: str | Sequence[str] | None = None,
-    id_column: str | None = None,
-    split_column: str | None = None,
-    label_delimiter: str | None = None,
-    graded: bool | None = None,
-    ordered: bool = False,
-    label_names: Sequence[str] | None = None,
-    nominal: str = "ordinal",
-    targets: str = "auto",
-) -> Dataset:
-    """Read records.
-
-    Without a text column the other columns are features (numbers, or nominal values).
+@dataclass(frozen=True)
+class Options:
+    """Which column is which, and how labels are written.
 
     Parameters
     ----------
-    source : Source
-    format : {"jsonl", "csv", "tsv", "parquet", "text"}
     encoding : str or None
     header : whether the first row of CSV or TSV names the columns
     columns : their names, instead of those of the header
     text_column, id_column, split_column : names; None looks for the usual ones
         The split column makes `train` and `test` of the records that say so.
-    label_column : name of the column with the labels, or a list of columns, one a target
+    label_column : name of the column with the labels, or a list of columns, one per target
         No label at all is fine: Y then has no column.
     label_delimiter : between the labels of a cell; None finds one of | ; ,
     graded : whether labels are written `label:grade`; None: if all of them are
@@ -176,29 +138,85 @@ def read(
     label_names : the label columns, in order; None takes the sorted labels of the file
     nominal, targets : as in `labelrank.datasets.tabular`
     """
-    choice = Columns(
-        text_column, label_column, id_column, split_column, label_delimiter, graded, ordered,
-        nominal, targets,
-    )  # fmt: skip
-    frame = read_frame(source, format, encoding, header, columns)
+
+    encoding: str | None = None
+    header: bool = True
+    columns: Sequence[str] | None = None
+    text_column: str | None = None
+    label_column: str | Sequence[str] | None = None
+    id_column: str | None = None
+    split_column: str | None = None
+    label_delimiter: str | None = None
+    graded: bool | None = None
+    ordered: bool = False
+    label_names: Sequence[str] | None = None
+    nominal: str = "ordinal"
+    targets: str = "auto"
+
+
+def _chosen(options: Mapping[str, Any], format: str) -> Options:
+    check_options(options, [field.name for field in fields(Options)], format)
+    return Options(**options)
+
+
+def read(source: Source, format: str, **options: Any) -> Dataset:
+    """Read records, by `Options`; without a text column the other columns are features."""
+    chosen = _chosen(options, format)
+    frame = read_frame(source, format, chosen.encoding, chosen.header, chosen.columns)
     if not frame.numbers:
         raise FormatError(f"{source.name}: no record in it")
     source.limits.check("rows", len(frame.numbers), source.name)
-    names = None if label_names is None else list(label_names)
-    data, parts = to_data(frame, source, choice, names)
-    return _with_split(data, parts)
+    data, parts = _to_data(frame, source, chosen)
+    if parts is None:
+        return data
+    lowered = np.array([str(part).strip().lower() for part in parts])
+    train, test = np.isin(lowered, ["train", "training"]), lowered == "test"
+    if train.any() and test.any():
+        return data.with_split({"train": train, "test": test})
+    return data
 
 
-def to_data(
-    frame: Frame, source: Source, choice: Columns, names: list[str] | None
-) -> tuple[Dataset, list[Any] | None]:
-    """Data set of the records, and their split cells; `names` fixes the label columns."""
+def stream(
+    source: Source, format: str, batch_size: int, options: Mapping[str, Any]
+) -> Iterator[Dataset]:
+    """Batches of records; see `labelrank.datasets.formats.stream`."""
+    if not isinstance(batch_size, int) or batch_size < 1:
+        raise InputError(f"got batch_size={batch_size!r}; give a whole number from 1")
+    if format not in _STREAMED:
+        raise InputError(f"the {format} format cannot be streamed; use {', '.join(_STREAMED)}")
+    return _batches(source, format, batch_size, _chosen(options, format))
+
+
+def _batches(source: Source, format: str, size: int, chosen: Options) -> Iterator[Dataset]:
+    met: list[str] = []
+    in_one_column = chosen.label_column is None or isinstance(chosen.label_column, str)
+    frames = batches_of(source, format, size, chosen.encoding, chosen.header, chosen.columns)
+    for frame in frames:
+        data, _ = _to_data(frame, source, chosen)
+        if chosen.label_names is None and data.target_classes is None and in_one_column:
+            data = _renumbered(data, met, source)
+        yield data
+
+
+def _renumbered(data: Dataset, met: list[str], source: Source) -> Dataset:
+    """The batch with the columns of all labels met so far, new ones last."""
+    known = set(met)
+    met.extend(name for name in data.label_names if name not in known)
+    source.limits.check("labels", len(met), source.name)
+    column = {name: k for k, name in enumerate(met)}
+    place = np.array([column[name] for name in data.label_names], np.int32)
+    parts = (data.Y.data, place[data.Y.indices], data.Y.indptr)
+    Y = sp.csr_array(parts, shape=(data.n_instances, len(met)))
+    return replace(data, Y=check_relevance(Y) if met else Y, label_names=list(met))
+
+
+def _to_data(frame: Frame, source: Source, choice: Options) -> tuple[Dataset, list[Any] | None]:
+    """Data set of the records, and their split cells."""
     text = _find(frame, "text", choice.text_column, source)
-    given = choice.label_column
-    one = given if given is None or isinstance(given, str) else ""
-    several = one == ""
-    label = None if several else _find(frame, "labels", one, source)
-    targets = [_find(frame, "labels", column, source) for column in given or ()] if several else []
+    given: Any = choice.label_column
+    several = given is not None and not isinstance(given, str)
+    columns = [_find(frame, "labels", one, source) for one in (given if several else [given])]
+    label, targets = (None, columns) if several else (columns[0], [])
     ids = _find(frame, "id", choice.id_column, source)
     split = _find(frame, "split", choice.split_column, source)
     left_out = {text, label, ids, split, *targets}
@@ -212,7 +230,7 @@ def to_data(
         data = _tabular(frame, features, [str(t) for t in targets], source, choice)
     if not several:
         rows = _grades(frame, label, source, choice)
-        data.label_names = _label_names(rows, names, frame, source)
+        data.label_names = _label_names(rows, choice.label_names, frame, source)
         data.Y, data.target_classes = relevance(rows, data.label_names), None
     if text is not None:
         data.X = data.feature_names = None
@@ -245,7 +263,7 @@ def _text(frame: Frame, column: str, row: int, source: Source) -> str:
 
 
 def _grades(
-    frame: Frame, label: str | None, source: Source, choice: Columns
+    frame: Frame, label: str | None, source: Source, choice: Options
 ) -> list[dict[str, float]]:
     if label is None:
         return [{} for _ in frame.numbers]
@@ -262,12 +280,12 @@ def _grades(
 
 
 def _label_names(
-    rows: list[dict[str, float]], names: list[str] | None, frame: Frame, source: Source
+    rows: list[dict[str, float]], names: Sequence[str] | None, frame: Frame, source: Source
 ) -> list[str]:
     if names is None:
-        found = sorted({name for row in rows for name in row})
-        source.limits.check("labels", len(found), source.name)
-        return found
+        met = sorted({name for row in rows for name in row})
+        source.limits.check("labels", len(met), source.name)
+        return met
     known = set(names)
     for k, row in enumerate(rows):
         unknown = row.keys() - known
@@ -275,11 +293,11 @@ def _label_names(
             raise FormatError(
                 f"{frame.where(source, k)}: label {min(unknown)!r} is not among label_names"
             )
-    return names
+    return list(names)
 
 
 def _tabular(
-    frame: Frame, features: list[str], targets: list[str], source: Source, choice: Columns
+    frame: Frame, features: list[str], targets: list[str], source: Source, choice: Options
 ) -> Dataset:
     pairs = [_attribute(name, frame, source) for name in [*features, *targets]]
     n = len(frame.numbers)
@@ -325,19 +343,3 @@ def _number(cell: Any) -> float:
     if (isinstance(cell, str) and "_" in cell) or math.isinf(value):
         raise ValueError(cell)
     return value
-
-
-def _with_split(data: Dataset, parts: list[Any] | None) -> Dataset:
-    if parts is None:
-        return data
-    lowered = np.array([str(part).strip().lower() for part in parts])
-    train, test = np.isin(lowered, ["train", "training"]), lowered == "test"
-    if train.any() and test.any():
-        return data.with_split({"train": train, "test": test})
-    return data
-
-
-def check_batch_size(batch_size: int) -> None:
-    """InputError unless it is a whole number from 1."""
-    if not isinstance(batch_size, int) or batch_size < 1:
-        raise InputError(f"got batch_size={batch_size!r}; give a whole number from 1")

@@ -1,7 +1,7 @@
 """Which data sets have a name: what they are, where they come from, on which terms.
 
-Each entry points to the function that builds the set from its files (`module:function` and
-the arguments it needs), so that listing the names reads nothing.
+Each entry names the function of `builders` that builds the set from its files, and the arguments
+it needs, so that listing the names reads nothing.
 """
 
 import io
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 
 def _mulan(name: str, *stems: str, xml: str = "", origin: str = _MULAN) -> Entry:
     files = tuple(f"mulan/{stem}" for stem in (*stems, xml or f"{name}.xml"))
-    return Entry(name, "multi-label", "Mulan ARFF", origin, _RESEARCH, "tables:mulan", files)
+    return Entry(name, "multi-label", "Mulan ARFF", origin, _RESEARCH, "mulan_arff", files)
 
 
 def _mulan_split(name: str, stem: str = "", ending: str = "") -> Entry:
@@ -50,27 +50,26 @@ def _mulan_split(name: str, stem: str = "", ending: str = "") -> Entry:
 
 
 def _meka(name: str, stem: str, task: str, terms: str) -> Entry:
-    return Entry(name, task, "MEKA ARFF", _MEKA, terms, "tables:meka", (f"meka/{stem}.arff",))
+    return Entry(name, task, "MEKA ARFF", _MEKA, terms, "meka_arff", (f"meka/{stem}.arff",))
 
 
 def _targets(name: str, n_targets: int, task: str, terms: str) -> Entry:
     files = (f"multitarget/{name}.arff",)
-    arguments = {"n_targets": n_targets}
-    builder = "tables:graded_targets" if task == "graded" else "tables:class_targets"
-    return Entry(name, task, "ARFF, targets last", _MULAN, terms, builder, files, arguments)
+    arguments = {"n_targets": n_targets, "targets": "relevance" if task == "graded" else "classes"}
+    return Entry(name, task, "ARFF, targets last", _MULAN, terms, "last_columns", files, arguments)
 
 
 def _yahoo(topic: str) -> Entry:
     origin = "web pages of Ueda and Saito in M.-L. Zhang's version"
     files = (f"yahoo/yahoo_{topic}.npz",)
     return Entry(f"yahoo-{topic}", "multi-label", "numpy archive", origin, _RESEARCH,
-                 "tables:yahoo", files)  # fmt: skip
+                 "yahoo", files)  # fmt: skip
 
 
 def _distribution(stem: str) -> Entry:
     origin = "X. Geng's label distribution sets and Emotion6, from PyLDL (SpriteMisaka/PyLDL)"
     return Entry(stem.lower().replace("_", "-"), "label distribution", "MATLAB 5", origin,
-                 _RESEARCH, "tables:distribution", (f"ldl/{stem}.mat",))  # fmt: skip
+                 _RESEARCH, "distribution", (f"ldl/{stem}.mat",))  # fmt: skip
 
 
 def _ranking(stem: str, partial: bool) -> Entry:
@@ -78,7 +77,7 @@ def _ranking(stem: str, partial: bool) -> Entry:
     task = "partial label ranking" if partial else "label ranking"
     origin = "scikit-lr project (alfaro96/scikit-lr), sets of Cheng, Huehn and Huellermeier (2009)"
     return Entry(f"{'plr' if partial else 'lr'}-{stem}", task, "label ranking CSV", origin,
-                 "for research (scikit-lr is MIT)", "tables:ranking",
+                 "for research (scikit-lr is MIT)", "ranking",
                  (f"{folder}/{stem}.csv",))  # fmt: skip
 
 
@@ -86,7 +85,7 @@ def _text(
     name: str, origin: str, terms: str, *files: str, format: str = "JSON lines",
     task: str = "multi-label text",
 ) -> Entry:  # fmt: skip
-    return Entry(name, task, format, origin, terms, f"corpora:{name.replace('-', '_')}", files)
+    return Entry(name, task, format, origin, terms, name.replace("-", "_"), files)
 
 
 _YAHOO = "arts business computers education entertainment health reference science society"
@@ -115,13 +114,13 @@ _ENTRIES = (
     _targets("sf1", 3, "multi-dimensional", _CC_BY),
     _targets("sf2", 3, "multi-dimensional", _CC_BY),
     _targets("wq", 14, "graded", _RESEARCH),
-    Entry("bridges", "multi-dimensional", "CSV", _UCI, _CC_BY, "tables:bridges",
+    Entry("bridges", "multi-dimensional", "CSV", _UCI, _CC_BY, "bridges",
           ("multitarget/bridges.data.version2.csv",)),
     _text("reuters21578", "Reuters-21578, distribution 1.0", _REUTERS_TERMS, "reuters21578.tar",
           format="Reuters-21578 SGML"),
     Entry("rcv1v2", "multi-label", "multi-label LIBSVM",
           "rcv1v2 topics subsets of Lewis, Yang, Rose and Li (2004), from mldr.datasets",
-          _REUTERS_TERMS, "tables:rcv1v2",
+          _REUTERS_TERMS, "rcv1v2",
           ("rcv1/rcv1v2_topics_train.svm", "rcv1/rcv1v2_topics_test.svm",
            "rcv1/rcv1v2_topics.labels.tsv")),
     _text("eurlex-titles",

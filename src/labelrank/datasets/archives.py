@@ -1,35 +1,53 @@
-"""Data sets as numpy archives (.npz) without pickled objects.
+"""Archives of matrices: numpy's (.npz) without pickled objects, and MATLAB 5 (.mat).
 
-Members: `X` (dense) or `X_data, X_indices, X_indptr, X_shape` (CSR), the same for `Y`, and
+Members of .npz: `X` (dense) or `X_data, X_indices, X_indptr, X_shape` (CSR), the same for `Y`, and
 `names`: the UTF-8 bytes of a JSON object with label_names, feature_names, ids, texts,
 target_classes, name. `X_train...`, `X_test...`, `Y_train...`, `Y_test...` instead hold the
 parts of an official split.
+
+MATLAB files hold label distributions: `features` and `labels`, one instance per row. The
+degrees to which labels describe an instance are its grades.
 """
 
 import io
 import json
+import math
 import os
+import struct
 import zipfile
 import zlib
 from typing import Any
 
 import numpy as np
+import scipy.io
 import scipy.sparse as sp
 
 from labelrank.datasets.dataset import Dataset, join
 from labelrank.datasets.opening import Source, open_to_write
 from labelrank.errors import FormatError, InputError, LabelrankError
 from labelrank.relevance import check_relevance
+from labelrank.rows import check_sparse
 
+_DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError),
+    *(NotImplementedError, MemoryError, OverflowError, IndexError),
+)
+_COMPRESSED, _MATRIX, _HEADER = 15, 14, 128
+_PLAIN_CLASSES = range(4, 16)
+_PIECE = 1 << 20
 _LISTS = ("label_names", "feature_names", "ids", "texts", "target_classes")
 
 
-def read(source: Source) -> Dataset:
+def read_npz(source: Source) -> Dataset:
     """Read an .npz data set; no option."""
     members = _members(source)
-    if "Y_train" in members or "Y_train_data" in members:
-        return _with_split(members, source)
-    return _part(members, "", source)
+    if "Y_train" not in members and "Y_train_data" not in members:
+        return _part(members, "", source)
+    parts = {part: _part(members, f"_{part}", source) for part in ("train", "test")}
+    try:
+        return join(parts, source.stem)
+    except InputError as error:
+        raise FormatError(f"{source.name}: {error}") from error
 
 
 def _members(source: Source) -> dict[str, Any]:
@@ -44,8 +62,7 @@ def _members(source: Source) -> dict[str, Any]:
             return {i.filename[:-4]: _array(archive.read(i), i.filename) for i in infos}
     except LabelrankError:
         raise
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError,
-            NotImplementedError, MemoryError, OverflowError, IndexError) as error:  # fmt: skip
+    except _DAMAGED as error:
         raise FormatError(
             f"{source.name}: not a numpy archive, or damaged ({str(error)[:200]})"
         ) from error
@@ -62,34 +79,19 @@ def _array(content: bytes, member: str) -> Any:
     shape, fortran, dtype = header(stream)
     if dtype.hasobject or dtype.kind not in "biufU" or any(side < 0 for side in shape):
         raise ValueError(f"{member} holds {dtype}, not numbers or text")
-    count = 1
-    for side in shape:
-        count *= side
+    count = math.prod(shape)
     if count * dtype.itemsize != len(content) - stream.tell():
         raise ValueError(f"{member} is not as long as its header says")
     flat = np.frombuffer(content, dtype, count, stream.tell())
     return flat.reshape(shape, order="F" if fortran else "C")
 
 
-def _with_split(members: dict[str, Any], source: Source) -> Dataset:
-    parts = {part: _part(members, f"_{part}", source) for part in ("train", "test")}
-    try:
-        return join(parts, source.stem)
-    except InputError as error:
-        raise FormatError(f"{source.name}: {error}") from error
-
-
 def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
     names = {**_names(members, "names", source), **_names(members, f"names{part}", source)}
-    X, Y = (_matrix(members, f"{key}{part}", source) for key in "XY")
+    X, Y = (_member(members, f"{key}{part}", source) for key in "XY")
     if Y is None:
         raise FormatError(f"{source.name}: no Y{part} in the archive; is it a data set?")
-    source.limits.check("labels", Y.shape[1], source.name)
-    classes = names.get("target_classes")
-    try:
-        Y = check_relevance(Y) if classes is None else _codes(Y, source)
-    except LabelrankError as error:
-        raise FormatError(f"{source.name}: {error}") from error
+    Y = _relevance(Y, source) if names.get("target_classes") is None else _codes(Y, source)
     names.setdefault("label_names", [str(k) for k in range(Y.shape[1])])
     name = str(names.pop("name", source.stem)) + part.replace("_", "-")
     data = Dataset(name, X, Y, **names)
@@ -97,7 +99,16 @@ def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
     return data
 
 
+def _relevance(Y: Any, source: Source) -> Any:
+    source.limits.check("labels", Y.shape[1], source.name)
+    try:
+        return check_relevance(Y)
+    except LabelrankError as error:
+        raise FormatError(f"{source.name}: {error}") from error
+
+
 def _codes(Y: Any, source: Source) -> Any:
+    source.limits.check("labels", Y.shape[1], source.name)
     source.limits.check("cells", Y.shape[0] * Y.shape[1], source.name)
     dense = Y.toarray() if sp.issparse(Y) else Y
     return dense if np.isnan(dense).any() else dense.astype(np.int64)
@@ -125,21 +136,17 @@ def _names(members: dict[str, Any], key: str, source: Source) -> dict[str, Any]:
         raise FormatError(f"{source.name}: the names are not JSON ({error})") from error
     if not isinstance(found, dict):
         raise FormatError(f"{source.name}: the names are not a JSON object")
-    lists = {key: found[key] for key in _LISTS if found.get(key) is not None}
-    for key, value in lists.items():
+    names = {key: found[key] for key in _LISTS if found.get(key) is not None}
+    for key, value in names.items():
         inner = list if key == "target_classes" else str
         if not isinstance(value, list) or not all(isinstance(v, inner) for v in value):
             raise FormatError(f"{source.name}: {key} is not a list of {inner.__name__}")
-    return {**lists, **({"name": found["name"]} if "name" in found else {})}
+    return names | ({"name": found["name"]} if "name" in found else {})
 
 
-def _matrix(members: dict[str, Any], key: str, source: Source) -> Any:
+def _member(members: dict[str, Any], key: str, source: Source) -> Any:
     if key in members:
-        dense = members[key]
-        if dense.ndim != 2 or dense.dtype.kind not in "biuf":
-            raise FormatError(f"{source.name}: {key} is not a matrix of numbers")
-        source.limits.check("rows", dense.shape[0], source.name)
-        return np.array(dense, np.float64 if dense.dtype.kind != "f" else dense.dtype)
+        return _matrix(members[key], key, source)
     if f"{key}_data" not in members:
         return None
     try:
@@ -147,28 +154,39 @@ def _matrix(members: dict[str, Any], key: str, source: Source) -> Any:
             members[f"{key}_{part}"] for part in ("data", "indices", "indptr", "shape")
         )
         rows, width = (int(side) for side in shape)
-        source.limits.check("rows", rows, source.name)
-        source.limits.check("features", width, source.name)
         matrix = sp.csr_array((data.copy(), indices, indptr), shape=(rows, width))
-        matrix.check_format(full_check=True)
-    except LabelrankError:
-        raise
     except (KeyError, ValueError, TypeError, OverflowError, IndexError) as error:
         raise FormatError(f"{source.name}: {key} is not a CSR matrix ({error})") from error
+    return _matrix(matrix, key, source)
+
+
+def _matrix(matrix: Any, key: str, source: Source) -> Any:
+    """The matrix, dense or CSR, if it is one of numbers and compiled code may follow it."""
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise FormatError(f"{source.name}: {key} is not a matrix of numbers")
+    source.limits.check("rows", matrix.shape[0], source.name)
+    source.limits.check("features", matrix.shape[1], source.name)
+    if not sp.issparse(matrix):
+        return np.array(matrix, np.float64 if matrix.dtype.kind != "f" else matrix.dtype)
+    try:
+        check_sparse(matrix)
+    except InputError as error:
+        raise FormatError(f"{source.name}: {key} is not a CSR matrix ({error})") from error
+    matrix = sp.csr_array(matrix)
     matrix.sum_duplicates()
     return matrix
 
 
-def write(dataset: Dataset, path: str | os.PathLike[str], format: str = "npz") -> None:
+def write_npz(dataset: Dataset, path: str | os.PathLike[str], format: str) -> None:
     """Write an .npz data set, its split included."""
+    if str(path) == "-":
+        raise InputError("a numpy archive cannot go to standard output; give a path")
     members: dict[str, Any] = {}
     if dataset.train is not None and dataset.test is not None:
         _add(members, dataset.train, "_train")
         _add(members, dataset.test, "_test")
     else:
         _add(members, dataset, "")
-    if str(path) == "-":
-        raise InputError("a numpy archive cannot go to standard output; give a path")
     packed = io.BytesIO()
     np.savez_compressed(packed, **members)
     with open_to_write(path) as file:
@@ -187,3 +205,64 @@ def _add(members: dict[str, Any], data: Dataset, part: str) -> None:
     if not part:
         names["name"] = data.name
     members[f"names{part}"] = np.frombuffer(json.dumps(names).encode(), np.uint8)
+
+
+def read_mat(source: Source, *, features: str = "features", labels: str = "labels") -> Dataset:
+    """Read a MATLAB 5 file, as `save -v6` or `-v7` writes it; the options name the matrices."""
+    content = source.content
+    if content.startswith(b"\x89HDF") or content[:20].startswith(b"MATLAB 7.3"):
+        raise FormatError(f"{source.name}: a MATLAB 7.3 file; save it again with -v7")
+    if not content.startswith(b"MATLAB 5") or len(content) < _HEADER:
+        raise FormatError(f"{source.name}: not a MATLAB 5 file")
+    _check_elements(content, source)
+    try:
+        found = scipy.io.loadmat(io.BytesIO(content), variable_names=(features, labels))
+    except Exception as error:  # scipy raises many kinds of its own for damaged files
+        raise FormatError(f"{source.name}: damaged MATLAB file ({str(error)[:200]})") from error
+    for key in (features, labels):
+        if key not in found:
+            raise FormatError(f"{source.name}: no matrix {key!r} in it; name it by an option")
+    X, Y = (_matrix(found[key], key, source) for key in (features, labels))
+    if X.shape[0] != Y.shape[0]:
+        raise FormatError(f"{source.name}: {X.shape[0]} rows of features, {Y.shape[0]} of labels")
+    X = X if sp.issparse(X) else X.astype(np.float64)
+    names = [str(k) for k in range(Y.shape[1])]
+    return Dataset(source.stem, X, _relevance(Y, source), label_names=names)
+
+
+def _check_elements(content: bytes, source: Source) -> None:
+    """Walk the elements: sizes true, matrices of plain numbers only, no bomb inside."""
+    order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
+    if order is None:
+        raise FormatError(f"{source.name}: damaged MATLAB file (byte order)")
+    position, allowed = _HEADER, source.limits.bytes_from(len(content))
+    while position + 8 <= len(content):
+        kind, size = struct.unpack(order + "II", content[position : position + 8])
+        body = content[position + 8 : position + 8 + size]
+        if kind not in (_COMPRESSED, _MATRIX) or len(body) < size:
+            raise FormatError(f"{source.name}: damaged or cut short MATLAB file")
+        if kind == _COMPRESSED:
+            first, spent = _unpacked(body, allowed, source)
+            allowed, body = allowed - spent, first[8:]
+        flags = struct.unpack(order + "I", body[8:12])[0] if len(body) >= 16 else 0
+        if flags & 0xFF not in _PLAIN_CLASSES:  # cells, structs, objects and functions
+            raise FormatError(
+                f"{source.name}: holds something else than matrices of numbers and text"
+            )
+        position += 8 + size
+
+
+def _unpacked(body: bytes, allowed: int, source: Source) -> tuple[bytes, int]:
+    unpacker, first, spent = zlib.decompressobj(), b"", 0
+    try:
+        while not unpacker.eof and body:
+            piece = unpacker.decompress(body, _PIECE)
+            body = unpacker.unconsumed_tail
+            first, spent = first or piece, spent + len(piece)
+            if spent > allowed:
+                raise FormatError(f"{source.name}: too many bytes once decompressed; raise Limits")
+    except zlib.error as error:
+        raise FormatError(f"{source.name}: damaged MATLAB file ({error})") from error
+    if len(first) < 24:
+        raise FormatError(f"{source.name}: damaged MATLAB file")
+    return first, spent
