@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-import zstandard
 from sklearn.utils import Tags
 
 from labelrank._types import Array
+from labelrank._zstd import zstd
 from labelrank.declared import anything, choice, cut, number, stored, threads
 from labelrank.errors import InputError
 from labelrank.learners.base import IncrementalRanker
@@ -40,13 +40,15 @@ def _primed_zlib(text: bytes, level: int) -> Primed:
 
 
 def _primed_zstd(text: bytes, level: int) -> Primed:
-    """Bytes of a document, the label's text being the dictionary."""
-    dictionary = zstandard.ZstdCompressionDict(text, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
-    dictionary.precompute_compress(level=level)
-    compressor = zstandard.ZstdCompressor(
-        level=level, dict_data=dictionary, write_content_size=False, write_dict_id=False
-    )
-    return lambda document: len(compressor.compress(document))
+    """Bytes of a document, the label's text being the dictionary (ignored below eight bytes)."""
+    dictionary = zstd.ZstdDict(text, is_raw=True).as_digested_dict if len(text) >= 8 else None
+    flags = zstd.CompressionParameter
+    options: Any = {
+        flags.compression_level: level,
+        flags.content_size_flag: 0,
+        flags.dict_id_flag: 0,
+    }
+    return lambda document: len(zstd.compress(document, options=options, zstd_dict=dictionary))
 
 
 def _recompressing(compress: Callable[[bytes], bytes], text: bytes) -> Primed:
@@ -94,7 +96,7 @@ class CompressionClassifier(IncrementalRanker):
     Parameters
     ----------
     compressor : {"zstd", "zlib", "bz2", "lzma"}
-        zstandard looks back on all of a label's text, zlib on its last 32 KiB. Both are primed
+        zstd looks back on all of a label's text, zlib on its last 32 KiB. Both are primed
         with it once; bz2 and lzma cannot be, and compress it again for each document.
     level : int or None
         Effort of the compressor; None is its usual one.
