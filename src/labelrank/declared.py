@@ -237,16 +237,3 @@ def stored(name: str | None, version: int = 1, **parts: Part) -> Callable[[T], T
 def how_stored(cls: type) -> Stored | None:
     """The declaration of exactly this class, not of a base class."""
     return vars(cls).get("_stored")
-
-
-# Until every learner is converted.
-def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """Refuse a parameter that is not one of the choices."""
-    if value not in choices:
-        raise InputError(f"got {name}={value!r}; use one of {', '.join(map(repr, choices))}")
-
-
-def check_at_least(name: str, value: Any, least: float) -> None:
-    """Refuse a parameter that is not a number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or value < least:
-        raise InputError(f"got {name}={value!r}; give a number of at least {least:g}")

@@ -206,20 +206,6 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
         if dataclasses.is_dataclass(self):
             check_parameters(self)
         self._check_combinations()
-        self._check_parameters()
-
-    # Until every learner is converted.
-    def _check(self) -> None:
-        self.check_parameters()
-
-    def _check_parameters(self) -> None:
-        threshold = getattr(self, "threshold", 0.0)
-        if threshold != "cardinality" and not isinstance(threshold, int | float):
-            raise InputError(f"got threshold={threshold!r}; use a number or 'cardinality'")
-
-    @property
-    def _one_class(self) -> bool:
-        return self.target_.one_class
 
     def _check_X(self, X: Any, *, reset: bool, Y: Any = "no_validation") -> Any:
         if Y is None:
