@@ -11,27 +11,13 @@ from labelrank.errors import InputError, MissingError
 
 
 @contextmanager
-def atomic_write(
-    path: str | os.PathLike[str], mode: str = "wb", *, encoding: str = "utf-8"
-) -> Iterator[IO[Any]]:
+def atomic_write(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any]]:
     """Open a temporary file in the folder of `path` that replaces `path` when the block succeeds.
 
     If the block raises, the old file stays as it was and the temporary one is removed. The
-    bytes are on disk (fsync) before the name changes.
+    bytes are on disk (fsync) before the name changes. `mode` is "wb" for bytes, or "w" for text
+    with newlines written as they are.
 
-    Parameters
-    ----------
-    path : path of the file to make or replace
-    mode : {"wb", "w"}
-        Bytes, or text with newlines written as they are.
-    encoding : str
-        Used for text only.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from labelrank.atomic import atomic_write
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with atomic_write(Path(folder) / "scores.txt", "w") as file:
     ...         _ = file.write("done")
@@ -41,7 +27,7 @@ def atomic_write(
     if mode not in ("wb", "w"):
         raise InputError(f"got mode {mode!r}; use 'wb' for bytes or 'w' for text")
     target = Path(os.path.realpath(path))
-    text: dict[str, Any] = {} if mode == "wb" else {"encoding": encoding, "newline": ""}
+    text: dict[str, Any] = {} if mode == "wb" else {"encoding": "utf-8", "newline": ""}
     descriptor, temporary = _temporary(target)
     try:
         with open(descriptor, mode, **text) as file:
@@ -55,15 +41,17 @@ def atomic_write(
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
-    _sync_folder(target.parent)
+    with suppress(OSError):
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def check_writable(path: str | os.PathLike[str] | None) -> None:
     """Refuse a path that `atomic_write` would refuse, before hours of work; None is no path.
 
-    Examples
-    --------
-    >>> from labelrank.atomic import check_writable
     >>> check_writable("/")
     Traceback (most recent call last):
     labelrank.errors.MissingError: / is a folder; give the path of a file to write
@@ -96,12 +84,3 @@ def _mode_of(target: Path) -> int:
         mask = os.umask(0)
         os.umask(mask)
         return 0o666 & ~mask
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

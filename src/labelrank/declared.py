@@ -33,24 +33,17 @@ _CHECK = "labelrank_check"
 
 
 def number(
-    default: Any,
-    *,
-    least: float | None = None,
-    above: float | None = None,
-    most: float | None = None,
-    whole: bool = False,
-    or_none: bool = False,
-) -> Any:
+    default: Any, *, least: float | None = None, above: float | None = None,
+    most: float | None = None, whole: bool = False, or_none: bool = False,
+) -> Any:  # fmt: skip
     """A parameter that is a finite number: at least `least`, above `above`, at most `most`."""
 
     def fits(value: Any) -> bool:
         if value is None:
             return or_none
-        kinds = (int, np.integer) if whole else (int, float, np.number)
-        if isinstance(value, bool | np.bool_) or not isinstance(value, kinds):
-            return False
         return bool(
-            math.isfinite(value)
+            (_is_whole(value) if whole else _is_number(value))
+            and math.isfinite(value)
             and (least is None or value >= least)
             and (above is None or value > above)
             and (most is None or value <= most)
@@ -58,12 +51,17 @@ def number(
 
     bounds = [("at least", least), ("above", above), ("at most", most)]
     words = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
-    wanted = f"give a {'whole ' if whole else ''}number{_of(words)}{' or None' if or_none else ''}"
-    return _checked(default, fits, wanted)
+    of = " of " if words.startswith("at") else " " if words else ""
+    kind, none = "whole " if whole else "", " or None" if or_none else ""
+    return _checked(default, fits, f"give a {kind}number{of}{words}{none}")
 
 
-def _of(words: str) -> str:
-    return f" {'of ' if words.startswith('at') else ''}{words}" if words else ""
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def choice(default: Any, *others: Any) -> Any:
@@ -86,8 +84,7 @@ def threads() -> Any:
     """`n_jobs`: a whole number of threads but 0, or None."""
 
     def fits(value: Any) -> bool:
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        return value is None or (whole and value != 0)
+        return value is None or (_is_whole(value) and value != 0)
 
     return _checked(None, fits, "give a whole number of threads, -1 for all cores, or None for 1")
 
@@ -98,8 +95,7 @@ def seed() -> Any:
     def fits(value: Any) -> bool:
         if value is None or isinstance(value, np.random.RandomState):
             return True
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        return whole and 0 <= value < 2**32
+        return _is_whole(value) and 0 <= value < 2**32
 
     wanted = "give a whole number from 0 to 4294967295, a numpy RandomState, or None"
     return _checked(None, fits, wanted)
@@ -109,8 +105,7 @@ def cut(default: Any = "cardinality") -> Any:
     """`threshold` of a ranker without one of its own: a number, or "cardinality"."""
 
     def fits(value: Any) -> bool:
-        is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        return value == "cardinality" if isinstance(value, str) else is_number
+        return value == "cardinality" if isinstance(value, str) else _is_number(value)
 
     return _checked(default, fits, "use a number or 'cardinality'")
 
@@ -158,21 +153,14 @@ class Part:
     many: bool = False
 
 
-def array(
-    dtypes: str,
-    *shape: int | str,
-    below: int | str | None = None,
-    points_into: str | None = None,
-    **more: Any,
-) -> Part:
+def array(dtypes: str, *shape: int | str, **more: Any) -> Part:
     """An array of one of the dtypes ("f4 f8"; "" for any; "O" holds strings) and this shape.
 
     A side may be "K or 0", or "K+1". `below`: every value is an index from 0 to that number, or
     length, or part, less 1. `points_into`: row pointers from 0, never falling, to the length of
     that part.
     """
-    kinds = tuple(dtypes.split())
-    return Part("array", dtypes=kinds, shape=shape, below=below, points_into=points_into, **more)
+    return Part("array", dtypes=tuple(dtypes.split()), shape=shape, **more)
 
 
 def sparse(*shape: int | str, **more: Any) -> Part:
@@ -180,17 +168,17 @@ def sparse(*shape: int | str, **more: Any) -> Part:
     return Part("sparse", shape=shape, **more)
 
 
-def value(*types: type, least: float | None = None, length: str | None = None, **more: Any) -> Part:
+def value(*types: type, **more: Any) -> Part:
     """A plain value of one of these types, numbers at least `least`; it may be a `length`."""
-    return Part("value", types=types, least=least, length=length, **more)
+    return Part("value", types=types, **more)
 
 
-def nested(*classes: str, many: bool = False, **more: Any) -> Part:
-    """An object stored under one of these names (none: any estimator), or a list of such.
+def nested(*classes: str, **more: Any) -> Part:
+    """An object stored under one of these names (none: any estimator), or a list: `many=True`.
 
     `types` are those of plain values that may stand in the list among them.
     """
-    return Part("nested", classes=classes, many=many, **more)
+    return Part("nested", classes=classes, **more)
 
 
 def anything(**more: Any) -> Part:
@@ -208,12 +196,8 @@ class Stored:
 
     def values(self, instance: Any) -> dict[str, Any]:
         """The parts that an object has; one that is not fitted lacks some."""
-        attributes = {name: part.attribute or name for name, part in self.parts.items()}
-        return {
-            name: getattr(instance, attribute)
-            for name, attribute in attributes.items()
-            if hasattr(instance, attribute)
-        }
+        names = [(name, part.attribute or name) for name, part in self.parts.items()]
+        return {name: getattr(instance, own) for name, own in names if hasattr(instance, own)}
 
 
 def stored(name: str | None, version: int = 1, **parts: Part) -> Callable[[T], T]:

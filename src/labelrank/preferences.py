@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from labelrank._types import Array, Float64, Int32, Int64
 from labelrank.errors import InputError
-from labelrank.relevance import check_relevance
+from labelrank.relevance import check_relevance, relevant_part, unknown_part
 
 
 class Kind(Enum):
@@ -75,11 +75,8 @@ class Preferences:
 
 
 PRO_LOSS_KINDS = (
-    Kind.GRADED,
-    Kind.RELEVANT_IRRELEVANT,
-    Kind.RELEVANT_THRESHOLD,
-    Kind.THRESHOLD_IRRELEVANT,
-)
+    Kind.GRADED, Kind.RELEVANT_IRRELEVANT, Kind.RELEVANT_THRESHOLD, Kind.THRESHOLD_IRRELEVANT,
+)  # fmt: skip
 PRO_LOSS = Preferences.shared(*PRO_LOSS_KINDS, weight=0.25)
 
 
@@ -161,14 +158,8 @@ def pairs_of(grades: Float64, kind: Kind) -> Iterator[tuple[int, int]]:
     elif kind is Kind.GRADED:
         yield from ((a, b) for a in relevant for b in relevant if grades[a] > grades[b])
     else:
-        yield from _chain(relevant, grades)
-
-
-def _chain(relevant: list[int], grades: Float64) -> Iterator[tuple[int, int]]:
-    levels = sorted({grades[k] for k in relevant}, reverse=True)
-    for upper, lower in itertools.pairwise(levels):
-        below = [k for k in relevant if grades[k] == lower]
-        yield from ((a, b) for a in relevant if grades[a] == upper for b in below)
+        steps = set(itertools.pairwise(sorted({grades[k] for k in relevant}, reverse=True)))
+        yield from ((a, b) for a in relevant for b in relevant if (grades[a], grades[b]) in steps)
 
 
 def count(Y: Any, kind: Kind) -> Int64:
@@ -178,8 +169,7 @@ def count(Y: Any, kind: Kind) -> Int64:
     [2, 0]
     """
     csr = check_relevance(Y)
-    relevant = _row_sums(csr, csr.data > 0)
-    unknown = _row_sums(csr, np.isnan(csr.data))
+    relevant, unknown = (np.diff(part(csr).indptr) for part in (relevant_part, unknown_part))
     irrelevant = csr.shape[1] - relevant - unknown
     if kind is Kind.RELEVANT_IRRELEVANT:
         return relevant * irrelevant
@@ -188,8 +178,3 @@ def count(Y: Any, kind: Kind) -> Int64:
     if kind is Kind.THRESHOLD_IRRELEVANT:
         return irrelevant
     return np.bincount(arcs(csr, (kind,)).instance, minlength=csr.shape[0])
-
-
-def _row_sums(csr: sp.csr_array, chosen: Array) -> Int64:
-    total = np.concatenate(([0], np.cumsum(chosen)))
-    return total[csr.indptr[1:]] - total[csr.indptr[:-1]]

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from labelrank.declared import array, stored, value
+from labelrank.declared import array, check_parameters, choice, flag, stored, value
 from labelrank.errors import InputError
 from labelrank.rows import check_sparse, of_lengths
 
@@ -40,9 +40,7 @@ class Checked:
         return n_rows, n_labels
 
 
-def check_relevance(
-    Y: Any, *, n_rows: int | None = None, n_labels: int | None = None
-) -> sp.csr_array:
+def check_relevance(Y: Any, n_rows: int | None = None, n_labels: int | None = None) -> sp.csr_array:
     """Canonical CSR of a dense or sparse relevance matrix, or an InputError that says why not."""
     if isinstance(Y, Checked):
         return Y.matrix
@@ -142,13 +140,9 @@ def _part(Y: sp.csr_array, chosen: npt.NDArray[np.bool_]) -> sp.csr_array:
 
 
 @stored(
-    "TargetInfo",
-    1,
-    classes=array("", "K"),
-    one_class=value(bool),
-    sparse=value(bool),
+    "TargetInfo", 1, classes=array("", "K"), one_class=value(bool), sparse=value(bool),
     dtype=value(np.dtype),
-)
+)  # fmt: skip
 @dataclass(frozen=True)
 class TargetInfo:
     """What the first Y looked like: the labels, and the form in which answers are given.
@@ -217,6 +211,7 @@ def _width(Y: Any) -> int:
 
 
 @stored("RelevanceBinarizer", 1, classes_=array("", "K"))
+@dataclass(kw_only=True, eq=False, repr=False)
 class RelevanceBinarizer(TransformerMixin, BaseEstimator):
     """Label lists to relevance matrices and back.
 
@@ -247,23 +242,14 @@ class RelevanceBinarizer(TransformerMixin, BaseEstimator):
     [['wheat', 'grain']]
     """
 
-    def __init__(
-        self,
-        *,
-        ordered: bool = False,
-        classes: Sequence[Any] | None = None,
-        unseen: str = "error",
-        sparse_output: bool = True,
-    ) -> None:
-        self.ordered = ordered
-        self.classes = classes
-        self.unseen = unseen
-        self.sparse_output = sparse_output
+    ordered: bool = flag(False)
+    classes: Sequence[Any] | None = None
+    unseen: str = choice("error", "ignore")
+    sparse_output: bool = flag(True)
 
     def fit(self, lists: Iterable[Iterable[Any]], y: object = None) -> "RelevanceBinarizer":
         """Learn the labels; `y` is ignored."""
-        if self.unseen not in ("error", "ignore"):
-            raise InputError(f"got unseen={self.unseen!r}; use 'error' or 'ignore'")
+        check_parameters(self)
         if self.classes is not None:
             labels = list(self.classes)
             if len(set(labels)) != len(labels):
@@ -273,7 +259,8 @@ class RelevanceBinarizer(TransformerMixin, BaseEstimator):
             labels = sorted(found, key=lambda label: (type(label).__name__, label))
         if not labels:
             raise InputError("got no label at all; give at least one non-empty label list")
-        self.classes_ = np.array(labels, dtype=object if _is_mixed(labels) else None)
+        is_mixed = len({type(label) for label in labels}) > 1
+        self.classes_ = np.array(labels, dtype=object if is_mixed else None)
         return self
 
     def transform(self, lists: Iterable[Iterable[Any]]) -> Any:
@@ -281,13 +268,13 @@ class RelevanceBinarizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         column = {label: k for k, label in enumerate(self.classes_.tolist())}
         rows: list[dict[int, float]] = []
-        ignored: dict[Any, None] = {}
+        unseen: dict[Any, None] = {}
         for labels in _lists(lists):
             known = [column[label] for label in dict.fromkeys(labels) if label in column]
-            ignored.update((label, None) for label in labels if label not in column)
+            unseen.update((label, None) for label in labels if label not in column)
             grades = range(len(known), 0, -1) if self.ordered else [1.0] * len(known)
             rows.append(dict(zip(known, grades)))
-        self._report(list(ignored))
+        self._report(list(unseen))
         Y = from_grades(rows, len(column))
         return Y if self.sparse_output else Y.toarray()
 
@@ -322,7 +309,3 @@ def _lists(lists: Iterable[Iterable[Any]]) -> list[list[Any]]:
             raise InputError(f"got {labels!r} where a list of labels is wanted; wrap it in [ ]")
         found.append(list(labels))
     return found
-
-
-def _is_mixed(labels: list[Any]) -> bool:
-    return len({type(label) for label in labels}) > 1

@@ -120,12 +120,7 @@ def meter(
 
 @contextlib.contextmanager
 def _drawn(
-    what: str,
-    shown: int,
-    total: int | None,
-    *,
-    counted: str,
-    transient: bool = False,
+    what: str, shown: int, total: int | None, *, counted: str, transient: bool = False
 ) -> Iterator[Callable[..., Any]]:
     """The one progress bar: a function that updates it, or does nothing where it is not shown."""
     if not shown:

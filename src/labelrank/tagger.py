@@ -26,6 +26,7 @@ from labelrank.relevance import RelevanceBinarizer, check_relevance
 from labelrank.resources import blocks
 from labelrank.text import REPRESENTATIONS, TextColumn, TextVectorizer, make_vectorizer
 
+Names = Sequence[Any] | None
 _SCORES_AT_ONCE = 2**22
 _SUMMARY: dict[str, Any] = {
     **dict.fromkeys(("data", "representation", "learner", "labelrank", "date"), str),
@@ -43,13 +44,9 @@ class RankedLabel(NamedTuple):
 
 
 @stored(
-    "Tagger",
-    1,
-    label_names_=anything(),
-    learner_=nested(),
-    vectorizer_=nested(optional=True),
+    "Tagger", 1, label_names_=anything(), learner_=nested(), vectorizer_=nested(optional=True),
     summary_=anything(volatile=True),
-)
+)  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
 class Tagger(BaseEstimator):
     """Tag documents: vectoriser, learner and label names in one.
@@ -94,12 +91,7 @@ class Tagger(BaseEstimator):
     new_labels: str = choice("error", "ignore", "add")
 
     def fit(
-        self,
-        documents: Any,
-        labels: Any,
-        *,
-        label_names: Sequence[Any] | None = None,
-        name: str | None = None,
+        self, documents: Any, labels: Any, *, label_names: Names = None, name: str | None = None
     ) -> Self:
         """Learn from texts or features and their labels, forgetting what was learned.
 
@@ -119,12 +111,7 @@ class Tagger(BaseEstimator):
         return self
 
     def partial_fit(
-        self,
-        documents: Any,
-        labels: Any,
-        *,
-        label_names: Sequence[Any] | None = None,
-        name: str | None = None,
+        self, documents: Any, labels: Any, *, label_names: Names = None, name: str | None = None
     ) -> Self:
         """Learn from more documents or corrections, in the given order.
 
@@ -151,9 +138,7 @@ class Tagger(BaseEstimator):
         learner.partial_fit(X, _targets(learner, Y), classes=np.arange(len(names)))
         self.learner_, self.vectorizer_, self.label_names_ = learner, vectorizer, names
         before = {} if is_first else self.summary_
-        self.summary_ = self._summary(
-            X.shape, {**before, **({"data": name} if name else {})}, began
-        )
+        self.summary_ = self._summary(X.shape, before | ({"data": name} if name else {}), began)
         return self
 
     def features(self, documents: Any) -> Any:
@@ -194,7 +179,8 @@ class Tagger(BaseEstimator):
 
         `top` keeps only the first ones; with `whole_sets` also all others of the predicted set.
         """
-        names = self._names()
+        check_is_fitted(self)
+        names = self.label_names_
         ranked = []
         for answer in self._answers(documents):
             sizes = np.full(len(answer.scores), len(names) if top is None else top)
@@ -224,7 +210,8 @@ class Tagger(BaseEstimator):
 
     def relevance(self, labels: Any) -> sp.csr_array:
         """Label lists (or a matrix) as relevance in the order of `label_names_`."""
-        return self._relevance(labels, self._names())
+        check_is_fitted(self)
+        return self._relevance(labels, self.label_names_)
 
     def why(self, document: Any, label: Any, *, over: Any = None, **options: Any) -> Any:
         """The learner's reasons for a label (over another), for one text or one row."""
@@ -285,17 +272,13 @@ class Tagger(BaseEstimator):
             vectorizer = make_vectorizer(self.representation, max_terms=self.max_terms)
         return vectorizer, vectorizer.fit_transform(documents)
 
-    def _names(self) -> list[Any]:
-        check_is_fitted(self)
-        return self.label_names_
-
     def _index(self, label: Any) -> int:
         try:
-            return self._names().index(label)
+            return self.label_names_.index(label)
         except ValueError as error:
             raise InputError(f"got unknown label {label!r}; use one of label_names_") from error
 
-    def _widened(self, labels: Any, label_names: Sequence[Any] | None) -> list[Any]:
+    def _widened(self, labels: Any, label_names: Names) -> list[Any]:
         """The label names after this piece: new ones, where wanted, behind the known ones."""
         if self.new_labels != "add":
             return self.label_names_
@@ -317,20 +300,17 @@ class Tagger(BaseEstimator):
         for part in blocks(X.shape[0], _SCORES_AT_ONCE // max(len(self.label_names_), 1)):
             yield self.answer(X.iloc[part] if hasattr(X, "iloc") else X[part])
 
-    def _summary(
-        self, shape: tuple[int, int], before: dict[str, Any], began: float
-    ) -> dict[str, Any]:
+    def _summary(self, shape: Any, before: dict[str, Any], began: float) -> dict[str, Any]:
         """What the model was trained on; `before` is the summary of the earlier pieces."""
-        vectorizer, kind = self.vectorizer_, type(self.vectorizer_).__name__
+        vectorizer = self.vectorizer_
+        kind = "features" if vectorizer is None else type(vectorizer).__name__
         seconds = before.get("seconds", 0.0) + time.perf_counter() - began
         return {
             "data": before.get("data") or "",
             "n_documents": before.get("n_documents", 0) + int(shape[0]),
             "n_features": int(shape[1]),
             "n_labels": len(self.label_names_),
-            "representation": (
-                "features" if vectorizer is None else getattr(vectorizer, "representation", kind)
-            ),
+            "representation": getattr(vectorizer, "representation", kind),
             "learner": type(self.learner_).__name__,
             "seconds": round(seconds, 3),
             "labelrank": __version__,
@@ -338,9 +318,7 @@ class Tagger(BaseEstimator):
         }
 
 
-def _named(
-    labels: Any, label_names: Sequence[Any] | None, ordered: bool
-) -> tuple[list[Any], sp.csr_array]:
+def _named(labels: Any, label_names: Names, ordered: bool) -> tuple[list[Any], sp.csr_array]:
     """Label names and relevance of the first labels seen."""
     if not _is_matrix(labels):
         binarizer = RelevanceBinarizer(ordered=ordered, classes=label_names)

@@ -123,8 +123,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         terms, idf = self.terms_, self.idf_
         if (terms is None) != (self.representation == "hashing"):
             raise ValueError("terms that do not fit the representation")
-        if terms is not None and not _are_distinct(terms):
-            raise ValueError("terms that are no list of distinct strings")
+        if terms is not None:
+            are_strings = isinstance(terms, list) and all(isinstance(term, str) for term in terms)
+            if not are_strings or len(set(terms)) != len(terms):
+                raise ValueError("terms that are no list of distinct strings")
         if self.representation == "tfidf":
             size = len(terms or ())
             if not isinstance(idf, np.ndarray) or (idf.dtype, idf.shape) != ("f4", (size,)):
@@ -145,16 +147,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return hasattr(self, "weights_")
 
     def _unfitted_counter(self) -> Any:
-        stop_words = self.stop_words
-        shared = {
-            "ngram_range": self.ngram_range,
-            "analyzer": self.analyzer,
-            "lowercase": self.lowercase,
-            "strip_accents": self.strip_accents,
-            "stop_words": sorted(stop_words) if isinstance(stop_words, Set) else stop_words,
-            "token_pattern": self.token_pattern,
-            "dtype": np.float32,
-        }
+        as_given = ("ngram_range", "analyzer", "lowercase", "strip_accents", "token_pattern")
+        shared = {name: getattr(self, name) for name in as_given} | {"dtype": np.float32}
+        is_set = isinstance(self.stop_words, Set)
+        shared["stop_words"] = sorted(self.stop_words) if is_set else self.stop_words
         if self.representation == "hashing":
             columns = self.max_terms or HASHING_FEATURES
             # Signs would cancel collisions but make counts negative: no logarithm, no naive Bayes.
@@ -249,8 +245,3 @@ def check_texts(texts: Iterable[str]) -> list[str]:
                 f"got {type(text).__name__} as text number {i}; give strings (decode bytes first)"
             )
     return texts
-
-
-def _are_distinct(terms: Any) -> bool:
-    are_strings = isinstance(terms, list) and all(isinstance(term, str) for term in terms)
-    return are_strings and len(set(terms)) == len(terms)

@@ -6,9 +6,9 @@ import numpy as np
 
 from labelrank.metrics import precision_recall_curve, reliability
 from labelrank.report import LearningCurve, charts
+from labelrank.report.charts import Axis, Plot, number, spread
 from labelrank.report.critical_difference import critical_difference_svg
 from labelrank.report.results import Confusion
-from labelrank.report.svg import Axis, Plot, number, spread
 
 
 def points(svg, kind):

@@ -6,7 +6,8 @@ this package that holds `ENTRIES`, data alone. Other packages add learners by th
 """
 
 import importlib
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint
 from operator import attrgetter
@@ -14,13 +15,60 @@ from typing import Any
 
 import labelrank
 from labelrank import extensions
-from labelrank.catalog.entry import Entry
 from labelrank.errors import InputError, MissingError
 
-__all__ = ["Entry", "describe", "entries", "make", "names", "prepared"]
+__all__ = ["Entry", "describe", "entries", "make", "names", "prepared", "row"]
 
 FAMILIES = ("perceptrons", "chains", "margins", "text", "plm")
 GROUP = "labelrank.learners"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A learner of a paper, or our improvement of it, under its own name.
+
+    Parameters
+    ----------
+    name : str
+        As the paper writes it; an improved one ends in "+".
+    learner : str
+        A class of `labelrank` by its name, or "module:Class"; imported when the learner is made.
+    paper : str
+        Where it comes from.
+    summary : str
+        One line.
+    settings : mapping
+        Parameters that differ from the defaults of the class.
+    parts : mapping
+        Parameters that are learners themselves: a catalog name, or "module:Class".
+    needs : tuple of str
+        What it asks of the data beside a matrix: "text", "order", "classes".
+    improves : str or None
+        The entry this one improves on.
+    grid : mapping
+        Parameters worth tuning, each with the values that `labelrank tune` tries.
+    """
+
+    name: str
+    learner: str
+    paper: str
+    summary: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    improves: str | None = None
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+def row(
+    name: str, learner: str, paper: str, summary: str, grid: Mapping[str, tuple[Any, ...]],
+    *, needs: tuple[str, ...] = (), parts: Mapping[str, str] | None = None, **settings: Any,
+) -> Entry:  # fmt: skip
+    """An entry with its settings as keywords; one whose name ends in "+" improves on another."""
+    improves = name[:-1] if name.endswith("+") else None
+    return Entry(name, learner, paper, summary, settings, parts or {}, needs, improves, grid)
+
+
 _AUTO = Entry(
     "auto", "AutoRanker", "this library",
     "Picks learner and cut for the data by a criterion, within a time budget",

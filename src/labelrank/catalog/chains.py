@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from labelrank.catalog.entry import row
+from labelrank.catalog import row
 
 _PAPER = "Read, Martino & Luengo 2013, Viterbi classifier chains"
 _STRENGTHS = (0.01, 0.1, 1.0, 10.0)

@@ -5,7 +5,7 @@ The machines of the paper have an intercept: its dense data sets are not centred
 
 from functools import partial
 
-from labelrank.catalog.entry import row
+from labelrank.catalog import row
 
 _PAPER = "Xu, Li & Zhou 2013"
 _STRENGTHS = (0.01, 0.1, 1.0, 10.0)

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from labelrank.catalog.entry import row
+from labelrank.catalog import row
 
 _PAPER = "Loza Mencía & Fürnkranz 2008"
 _CALIBRATED = "Fürnkranz, lecture on text classification"

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from labelrank.catalog.entry import row
+from labelrank.catalog import row
 
 _PAPER = "Lauriola et al. 2018"
 _SIZES = {"n_components": (25, 50, 100), "epochs": (10, 30, 100)}

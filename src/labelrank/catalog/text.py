@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from labelrank.catalog.entry import row
+from labelrank.catalog import row
 
 _LECTURE = "Fürnkranz, lecture on text classification"
 _IN = ", as in Fürnkranz's lecture"

@@ -11,6 +11,7 @@ import warnings
 from typing import Any
 
 import typer
+from typer import Option
 from typer.core import TyperGroup
 
 from labelrank.cli.errors import explained
@@ -51,7 +52,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def _labelrank(
-    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+    version: bool = Option(False, "--version", help="Print the version and stop."),
 ) -> None:
     """Multi-label classification and label ranking by learning preferences."""
     if version:

@@ -7,8 +7,7 @@ from typing import Any
 
 import typer
 
-from labelrank.cli.options import MaxTerms, Representation, Seed, Shown, Threshold
-from labelrank.cli.reading import Reading
+from labelrank.cli.options import MaxTerms, Reading, Representation, Seed, Shown, Threshold
 
 _FAILED = 1
 

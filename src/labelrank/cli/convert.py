@@ -1,18 +1,15 @@
 """`labelrank convert`: data from one format to another."""
 
-import typer
+from typer import Argument, Option
 
-from labelrank.cli.options import Shown
-from labelrank.cli.reading import Source
+from labelrank.cli.options import Shown, Source
 
 
 def convert(
     source: Source,
     shown: Shown,
-    out: str = typer.Argument(
-        ..., metavar="OUT", help="File to write; its ending names the format."
-    ),
-    to: str | None = typer.Option(None, help="Format of OUT, if its ending does not tell."),
+    out: str = Argument(..., metavar="OUT", help="File to write; its ending names the format."),
+    to: str | None = Option(None, help="Format of OUT, if its ending does not tell."),
 ) -> None:
     """Convert data from one format to another."""
     from labelrank.cli.printing import as_json

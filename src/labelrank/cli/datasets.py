@@ -3,16 +3,16 @@
 from typing import Any
 
 import typer
+from typer import Argument, Option
 
-from labelrank.cli.options import Folder, Shown
+from labelrank.cli.options import Folder, Shown, use_folder
 from labelrank.cli.printing import as_json, table
-from labelrank.cli.reading import use_folder
 
 
 def datasets(
     shown: Shown,
-    data: str = typer.Argument("", metavar="DATA", help="Describe this name, path or -."),
-    fetch: str = typer.Option("", metavar="NAME", help="Get a set from its public home."),
+    data: str = Argument("", metavar="DATA", help="Describe this name, path or -."),
+    fetch: str = Option("", metavar="NAME", help="Get a set from its public home."),
     folder: Folder = None,
 ) -> None:
     """List the named data sets, describe one, or fetch one."""
@@ -50,11 +50,9 @@ def _list(json: bool) -> None:
     if json:
         as_json(known)
         return
-    rows = [(each["name"], each["task"], _state(each), each["origin"]) for each in known]
+    rows = []
+    for one in known:
+        absent = "can be fetched" if one["addresses"] else "missing"
+        state = "here" if one["available"] else absent
+        rows.append((one["name"], one["task"], state, one["origin"]))
     table("Data sets", ("name", "task", "state", "origin"), rows)
-
-
-def _state(about: dict[str, Any]) -> str:
-    if about["available"]:
-        return "here"
-    return "can be fetched" if about["addresses"] else "missing"

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from typer import Option
 
 from labelrank.cli.options import Jobs, Recipe, Seed, Shown
 
@@ -12,7 +13,7 @@ _DATA = "debtags-sample"
 
 def demo(
     shown: Shown,
-    out: Path = typer.Option(
+    out: Path = Option(
         Path("demo-output"), "--out", "-o", metavar="FOLDER", help="Where results go."
     ),
     seed: Seed = 0,

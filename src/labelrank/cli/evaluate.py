@@ -5,35 +5,32 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import typer
+from typer import Option
 
-from labelrank.cli.options import Shown, Trained
-from labelrank.cli.reading import Source
+from labelrank.cli.options import Shown, Source, Trained
 
 
 def evaluate(
     trained: Trained,
     source: Source,
     shown: Shown,
-    report: Path | None = typer.Option(
-        None, metavar="FILE", help="Write the report, one HTML file."
-    ),
-    beside: list[Path] = typer.Option(
+    report: Path | None = Option(None, metavar="FILE", help="Write the report, one HTML file."),
+    beside: list[Path] = Option(
         [], metavar="MODEL", help="Another model beside this one; may be repeated."
     ),
-    threshold: list[float] = typer.Option(
+    threshold: list[float] = Option(
         [], help="Another cut of the scores beside the model's own; may be repeated."
     ),
-    train: str | None = typer.Option(
+    train: str | None = Option(
         None, metavar="DATA", help="Learn growing parts of these data for a learning curve."
     ),
-    curve: Path | None = typer.Option(
+    curve: Path | None = Option(
         None, metavar="FILE", help="A curve that labelrank learn --curve wrote."
     ),
-    label: list[str] = typer.Option(
+    label: list[str] = Option(
         [], help="A label whose curve is drawn, beside those of the most frequent; may be repeated."
     ),
-    examples: int = typer.Option(6, min=0, help="Documents to show in the report."),
+    examples: int = Option(6, min=0, help="Documents to show in the report."),
 ) -> None:
     """Print all criteria of a model on labelled data; write the report."""
     from labelrank import metrics
@@ -95,25 +92,17 @@ def _learning(
     learned = replace(source, data=train, part=None).read("train")
     with shown.progress("learning growing parts") as advance:
         points = evaluation.learning_curve(
-            tagger,
-            models.documents_of(learned, tagger),
-            models.relevance_of(learned, tagger),
-            models.documents_of(dataset, tagger),
-            models.relevance_of(dataset, tagger, warn=False),
+            tagger, models.documents_of(learned, tagger), models.relevance_of(learned, tagger),
+            models.documents_of(dataset, tagger), models.relevance_of(dataset, tagger, warn=False),
             progress=advance,
-        )
+        )  # fmt: skip
     return of_parts(points)
 
 
 def _write(
-    path: Path,
-    model: Path,
-    tagger: Any,
-    dataset: Any,
-    answered: tuple[Any, Any],
-    columns: Mapping[str, Mapping[str, float]],
-    options: Mapping[str, Any],
-) -> None:
+    path: Path, model: Path, tagger: Any, dataset: Any, answered: tuple[Any, Any],
+    columns: Mapping[str, Mapping[str, float]], options: Mapping[str, Any],
+) -> None:  # fmt: skip
     from labelrank import report
 
     documents, given = answered

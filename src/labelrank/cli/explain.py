@@ -2,21 +2,18 @@
 
 from typing import Any
 
-import typer
+from typer import Option
 
-from labelrank.cli.options import Json, Trained
-from labelrank.cli.reading import Source
+from labelrank.cli.options import Json, Source, Trained
 
 
 def explain(
     trained: Trained,
     source: Source,
-    row: int = typer.Option(1, min=1, help="Which document of DATA, counted from 1."),
-    label: list[str] = typer.Option(
-        [], "--label", help="The label to explain; default: the predicted ones."
-    ),
-    over: str | None = typer.Option(None, help="Why the label is ranked above this one."),
-    top: int = typer.Option(10, min=1, help="Features to show for each label."),
+    row: int = Option(1, min=1, help="Which document of DATA, counted from 1."),
+    label: list[str] = Option([], help="The label to explain; default: the predicted ones."),
+    over: str | None = Option(None, help="Why the label is ranked above this one."),
+    top: int = Option(10, min=1, help="Features to show for each label."),
     json: Json = False,
 ) -> None:
     """Show which features decided for a label, and by how much: they sum to its score."""
@@ -44,16 +41,10 @@ def _predicted(tagger: Any, x: Any) -> list[Any]:
 
 
 def _record(name: str, over: str | None, reason: Any, names: Any, top: int) -> dict[str, Any]:
-    return {
-        "label": name,
-        "over": over,
-        "margin": reason.margin,
-        "constant": reason.constant,
-        "features": [
-            {"feature": feature, "contribution": contribution}
-            for feature, contribution in _strongest(reason, names, top)
-        ],
-    }
+    features = [{"feature": feature, "contribution": contribution}
+                for feature, contribution in _strongest(reason, names, top)]  # fmt: skip
+    return {"label": name, "over": over, "margin": reason.margin, "constant": reason.constant,
+            "features": features}  # fmt: skip
 
 
 def _strongest(reason: Any, names: Any, top: int) -> list[tuple[str, float]]:

@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import typer
+from typer import Option
 
-from labelrank.cli.options import Out, Recipe, Shown, Threshold
-from labelrank.cli.reading import Source
+from labelrank.cli.options import Out, Recipe, Shown, Source, Threshold
 
 
 def fit(
@@ -14,19 +13,17 @@ def fit(
     recipe: Recipe,
     shown: Shown,
     out: Out = None,
-    set: list[str] = typer.Option(
+    set: list[str] = Option(
         [], "--set", metavar="NAME=VALUE", help="A parameter of the learner; may be repeated."
     ),
     threshold: Threshold = None,
-    criterion: str | None = typer.Option(
+    criterion: str | None = Option(
         None, help="What --learner auto is to be good at, such as micro_f1."
     ),
-    budget: float | None = typer.Option(
+    budget: float | None = Option(
         None, min=0.001, help="Seconds --learner auto may take to choose and fit."
     ),
-    dry_run: bool = typer.Option(
-        False, "--dry-run", help="Only say what memory and time it would take."
-    ),
+    dry_run: bool = Option(False, "--dry-run", help="Only say what memory and time it would take."),
 ) -> None:
     """Learn a model from labelled data and save it (by default as DATA.labelrank, here)."""
     from labelrank import persistence

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from typer import Argument, Option
 
-from labelrank.cli.options import Jobs, Seed, Shown
-from labelrank.cli.reading import Source
+from labelrank.cli.options import Jobs, Seed, Shown, Source
 from labelrank.errors import InputError, LabelrankError, MissingError
 
 _STREAMED = (".jsonl", ".csv", ".tsv")
@@ -17,30 +17,25 @@ _STREAMED = (".jsonl", ".csv", ".tsv")
 
 def learn(
     *,
-    model: Path = typer.Argument(..., metavar="MODEL", help="The model file to teach."),
+    model: Path = Argument(..., metavar="MODEL", help="The model file to teach."),
     source: Source,
     shown: Shown,
-    out: Path | None = typer.Option(
+    out: Path | None = Option(
         None, "--out", "-o", help="Write the model here instead of over MODEL."
     ),
-    learner: str | None = typer.Option(
-        None,
-        "--learner",
-        "-l",
-        metavar="NAME|MODULE:CLASS",
+    learner: str | None = Option(
+        None, "--learner", "-l", metavar="NAME|MODULE:CLASS",
         help="Start a new MODEL with this learner; or a class of your own that MODEL holds.",
     ),
-    batch: int = typer.Option(100, min=1, help="Examples tested, then learned, at a time."),
-    every: int = typer.Option(1000, min=1, help="Examples between two points of the curve."),
-    curve: Path | None = typer.Option(
+    batch: int = Option(100, min=1, help="Examples tested, then learned, at a time."),
+    every: int = Option(1000, min=1, help="Examples between two points of the curve."),
+    curve: Path | None = Option(
         None, help="Test each batch before learning it; append the curve as JSON lines."
     ),
-    new_labels: str = typer.Option(
-        "add", help="Labels the model does not know: add, ignore or error."
-    ),
+    new_labels: str = Option("add", help="Labels the model does not know: add, ignore or error."),
     seed: Seed = 0,
     jobs: Jobs = None,
-) -> None:
+) -> None:  # fmt: skip
     """Teach a model more labelled examples, in their order, and save it.
 
     Interrupted, or at an example it cannot read, it saves the model as far as it has learned.
@@ -127,7 +122,5 @@ def _point(learned: int, tally: Any, file: Any, shown: Shown) -> None:
     file.flush()
     if not (shown.quiet or shown.json):
         precision = 1 - recent["average_precision_loss"]
-        typer.echo(
-            f"{learned:>9,}  average precision {precision:.4f}  "
-            f"is error {recent['is_error']:.4f}  ranking loss {recent['ranking_loss']:.4f}"
-        )
+        losses = f"is error {recent['is_error']:.4f}  ranking loss {recent['ranking_loss']:.4f}"
+        typer.echo(f"{learned:>9,}  average precision {precision:.4f}  {losses}")

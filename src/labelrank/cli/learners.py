@@ -1,16 +1,17 @@
 """`labelrank learners`: what the catalog holds."""
 
-from dataclasses import fields
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
+from typer import Argument
 
 from labelrank.cli.options import Json
 from labelrank.cli.printing import as_json, table
 
 
 def learners(
-    name: Annotated[str, typer.Argument(help="Describe one learner.", metavar="NAME")] = "",
+    name: Annotated[str, Argument(help="Describe one learner.", metavar="NAME")] = "",
     json: Json = False,
 ) -> None:
     """List the learners under their paper names, or describe one."""
@@ -19,14 +20,10 @@ def learners(
     if name:
         _describe(catalog.describe(name), json)
     elif json:
-        as_json([_facts(entry) for entry in catalog.entries()])
+        as_json([asdict(entry) for entry in catalog.entries()])
     else:
         rows = [(entry.name, entry.summary, entry.paper) for entry in catalog.entries()]
         table("Learners", ("name", "what it does", "paper"), rows)
-
-
-def _facts(entry: Any) -> dict[str, Any]:
-    return {field.name: getattr(entry, field.name) for field in fields(entry)}
 
 
 def _describe(entry: Any, json: bool) -> None:
@@ -34,7 +31,7 @@ def _describe(entry: Any, json: bool) -> None:
 
     parameters = catalog.make(entry.name).get_params(deep=False)
     if json:
-        as_json({**_facts(entry), "parameters": parameters})
+        as_json({**asdict(entry), "parameters": parameters})
         return
     typer.echo(f"{entry.name}: {entry.summary}\n{entry.paper}\n{entry.learner}")
     if entry.improves:

@@ -6,51 +6,64 @@ A group is a dataclass whose fields are options. A command takes a group as one 
 
 import functools
 import inspect
+import os
+import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that labelrank fit wrote.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
-Jobs = Annotated[int | None, typer.Option(help="How many to run side by side, 1 by default.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No remarks, no progress bars.")]
-Learner = Annotated[
-    str,
-    typer.Option(
-        "--learner",
-        "-l",
-        metavar="NAME|MODULE:CLASS",
-        help="Its name, see labelrank learners; or a class of your own, which is imported.",
-    ),
-]
+from labelrank.errors import InputError, MissingError
+
+PARTS = ("train", "validation", "test", "all")
+
+Model = Annotated[Path, Argument(metavar="MODEL", help="A file that labelrank fit wrote.")]
+Seed = Annotated[int, Option(min=0, help="Seed of everything random.")]
+Jobs = Annotated[int | None, Option(help="How many to run side by side, 1 by default.")]
+Json = Annotated[bool, Option("--json", help="Print JSON for machines.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="No remarks, no progress bars.")]
+Learner = Annotated[str, Option(
+    "--learner", "-l", metavar="NAME|MODULE:CLASS",
+    help="Its name, see labelrank learners; or a class of your own, which is imported.",
+)]  # fmt: skip
 Threshold = Annotated[
-    str | None,
-    typer.Option(help="Where the ranking is cut: a number, 'cardinality' or 'tuned'."),
+    str | None, Option(help="Where the ranking is cut: a number, 'cardinality' or 'tuned'.")
 ]
 Representation = Annotated[
-    str, typer.Option(help="How texts become features: tfidf, bag, set or hashing.")
+    str, Option(help="How texts become features: tfidf, bag, set or hashing.")
 ]
-MaxTerms = Annotated[
-    int | None, typer.Option(min=1, help="Keep the terms that are in most documents.")
+MaxTerms = Annotated[int | None, Option(min=1, help="Keep the terms that are in most documents.")]
+Folder = Annotated[Path | None, Option(
+    "--data", metavar="FOLDER", help="Where named data sets lie (LABELRANK_DATA).")]  # fmt: skip
+Out = Annotated[Path | None, Option("--out", "-o", help="The file to write.")]
+_OwnClass = Annotated[list[str], Option(
+    "--learner", "-l", metavar="MODULE:CLASS",
+    help="A class of your own that MODEL holds; it is imported. May be repeated.",
+)]  # fmt: skip
+
+_Data = Annotated[
+    str, Argument(metavar="DATA", help="Name of a data set, path of a file, or - for stdin.")
 ]
-Folder = Annotated[
-    Path | None,
-    typer.Option("--data", metavar="FOLDER", help="Where named data sets lie (LABELRANK_DATA)."),
+_Part = Annotated[str | None, Option(help=f"Part of DATA to use: {', '.join(PARTS)}.")]
+_Format = Annotated[
+    str | None, Option(help="Format of DATA; by default told from name and content.")
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="The file to write.")]
-_OwnClass = Annotated[
-    list[str],
-    typer.Option(
-        "--learner",
-        "-l",
-        metavar="MODULE:CLASS",
-        help="A class of your own that MODEL holds; it is imported. May be repeated.",
-    ),
+_TextColumn = Annotated[str | None, Option(help="Column or JSON key of the text.")]
+_LabelColumn = Annotated[
+    list[str] | None,
+    Option(help="Column or JSON key of the labels; repeat it for one column per label."),
 ]
+_LabelDelimiter = Annotated[str | None, Option(help="What separates labels in a cell.")]
+_Labels = Annotated[
+    int | None, Option(metavar="N", min=1, help="Number of labels: the last N columns.")
+]
+_LabelsFirst = Annotated[bool, Option("--labels-first", help="The first N columns instead.")]
+_Ordered = Annotated[bool, Option("--ordered", help="Labels come most relevant first.")]
+_Encoding = Annotated[str | None, Option(help="Encoding of DATA; by default UTF-8.")]
 
 
 @dataclass(frozen=True)
@@ -105,23 +118,90 @@ class Shown:
 
     def say(self, sentence: str) -> None:
         """A remark for the person at the terminal, kept away from the output."""
-        from labelrank.cli import printing
-
-        printing.say(sentence, self.quiet)
+        if not self.quiet:
+            typer.echo(sentence, err=True)
 
     def progress(self, doing: str) -> Any:
-        """A bar on standard error while the block runs, if a person looks at it."""
-        from labelrank.cli import printing
+        """A bar on standard error while the block runs, if a person looks at it.
 
-        return printing.progress(doing, self.quiet)
+        The block gets `advance(done, total)`; without a call the bar only shows the time.
+        """
+        if self.quiet or not sys.stderr.isatty():
+            return nullcontext(lambda done, total: None)
+        from labelrank.resources import meter
+
+        return meter(doing, shown=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How data are to be read."""
+
+    text_column: _TextColumn = None
+    label_column: _LabelColumn = None
+    label_delimiter: _LabelDelimiter = None
+    labels: _Labels = None
+    labels_first: _LabelsFirst = False
+    ordered: _Ordered = False
+    encoding: _Encoding = None
+    folder: Folder = None
+
+    def source(self, data: str) -> "Source":
+        """These data, read in that way."""
+        return Source(data=data, **vars(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(Reading):
+    """Which data, and how to read them."""
+
+    data: _Data
+    part: _Part = None
+    format: _Format = None
+
+    def read(self, usual: str) -> Any:
+        """The part asked for; by default the usual one if the data has parts, else all."""
+        from labelrank import datasets
+
+        use_folder(self.folder)
+        if self.part is not None and self.part not in PARTS:
+            raise InputError(f"got --part {self.part}; use one of {', '.join(PARTS)}")
+        whole = datasets.load(self.data, **self.options())
+        wanted = self.part or usual
+        chosen = whole if wanted == "all" else getattr(whole, wanted)
+        if chosen is None and self.part is not None:
+            raise MissingError(f"{whole.name} has no {wanted} part; use --part all")
+        return whole if chosen is None else chosen
+
+    def options(self) -> dict[str, Any]:
+        """What was said of the data, as `load` takes it."""
+        columns = self.label_column
+        given = {
+            "format": self.format,
+            "text_column": self.text_column,
+            "label_column": columns[0] if columns and len(columns) == 1 else columns,
+            "label_delimiter": self.label_delimiter,
+            "n_labels": self.labels,
+            "labels_at": "first" if self.labels_first else None,
+            "ordered": self.ordered or None,
+            "encoding": self.encoding,
+        }
+        return {name: value for name, value in given.items() if value}
+
+
+def use_folder(folder: Path | None) -> None:
+    """Look for named data sets in this folder."""
+    if folder is None:
+        return
+    if not folder.is_dir():
+        raise MissingError(f"{folder} is not a folder; give the folder that holds the data sets")
+    os.environ["LABELRANK_DATA"] = str(folder)
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the fields of its groups as options in place of the groups."""
     parameters = inspect.signature(command).parameters.values()
-    groups: dict[str, Any] = {
-        p.name: p.annotation for p in parameters if is_dataclass(p.annotation)
-    }
+    groups: Any = {p.name: p.annotation for p in parameters if is_dataclass(p.annotation)}
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
@@ -142,9 +222,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 def _option(declared: Any) -> inspect.Parameter:
     """A field of a group as a parameter of the command."""
-    default = declared.default
-    if default is MISSING:
-        default = inspect.Parameter.empty
+    default = inspect.Parameter.empty if declared.default is MISSING else declared.default
     if declared.default_factory is not MISSING:
         default = declared.default_factory()
     kind = inspect.Parameter.KEYWORD_ONLY

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from typer import Option
 
-from labelrank.cli.options import Shown, Trained
-from labelrank.cli.reading import Source
+from labelrank.cli.options import Shown, Source, Trained
 
 _AT_ONCE = 2000
 
@@ -17,8 +17,8 @@ def predict(
     trained: Trained,
     source: Source,
     shown: Shown,
-    top: int = typer.Option(5, min=1, help="Labels to show, at least those before the cut."),
-    out: Path | None = typer.Option(None, "--out", "-o", help="Write JSON lines to this file."),
+    top: int = Option(5, min=1, help="Labels to show, at least those before the cut."),
+    out: Path | None = Option(None, "--out", "-o", help="Write JSON lines to this file."),
 ) -> None:
     """Print the ranked labels of each document, with the cut."""
     from labelrank.cli import models

@@ -1,11 +1,10 @@
-"""What commands print: tables for people on standard output, progress on standard error."""
+"""What commands print on standard output: tables for people, JSON for machines."""
 
 import json
 import math
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import typer
@@ -19,9 +18,7 @@ def console() -> Any:
     return Console(width=width, markup=False, highlight=False, emoji=False)
 
 
-def table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], right_from: int = 99
-) -> None:
+def table(title: str, columns: Sequence[str], rows: Iterable[Any], right_from: int = 99) -> None:
     """Print a table; columns of numbers, and those from `right_from` on, stand to the right."""
     from rich import box
     from rich.table import Table
@@ -98,21 +95,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def say(sentence: str, quiet: bool = False) -> None:
-    """A remark for the person at the terminal, kept away from the output."""
-    if not quiet:
-        typer.echo(sentence, err=True)
-
-
-def progress(doing: str, quiet: bool = False) -> Any:
-    """A bar on standard error while the block runs, if a person looks at it.
-
-    The block gets `advance(done, total)`; without a call the bar only shows the time.
-    """
-    if quiet or not sys.stderr.isatty():
-        return nullcontext(lambda done, total: None)
-    from labelrank.resources import meter
-
-    return meter(doing, shown=True)

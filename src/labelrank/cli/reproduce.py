@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from labelrank.cli.options import Folder, Jobs, Seed, Shown
+from labelrank.cli.options import Folder, Jobs, Seed, Shown, use_folder
 from labelrank.cli.printing import as_json, table
-from labelrank.cli.reading import use_folder
 
 _GOT_WORSE = 1
 

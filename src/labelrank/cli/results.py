@@ -59,7 +59,7 @@ def _facts(frame: Any) -> dict[str, str]:
 def show(tables: list[Any], format: str | None, json: bool) -> None:
     """Print the tables: for people, for a paper, or for machines."""
     from labelrank.cli.printing import as_json, table
-    from labelrank.report import compared, comparison
+    from labelrank.report import comparison
 
     if json:
         as_json([_told(one) for one in tables])
@@ -69,7 +69,7 @@ def show(tables: list[Any], format: str | None, json: bool) -> None:
         return
     first = tables[0]
     if len(first.datasets) == 1:
-        shown = [(first.datasets[0], compared.together(tables), "")]
+        shown = [(first.datasets[0], comparison.together(tables), "")]
     else:
         shown = [
             (comparison.heading(one), comparison.cells(one), comparison.finding(one))

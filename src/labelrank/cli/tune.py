@@ -3,32 +3,29 @@
 from math import ceil, log, prod
 from typing import Any
 
-import typer
+from typer import Option
 
-from labelrank.cli.options import Out, Recipe, Shown
-from labelrank.cli.reading import Source
+from labelrank.cli.options import Out, Recipe, Shown, Source
 
 
 def tune(
     source: Source,
     recipe: Recipe,
     shown: Shown,
-    grid: list[str] = typer.Option(
-        [],
-        "--grid",
-        metavar="NAME=V1,V2",
+    grid: list[str] = Option(
+        [], "--grid", metavar="NAME=V1,V2",
         help="Values to try, may be repeated; by default the learner's own grid.",
     ),
-    scorer: str = typer.Option(
+    scorer: str = Option(
         "average_precision", help="What to maximise: a scorer of labelrank.metrics."
     ),
-    folds: int = typer.Option(3, min=2, help="Stratified folds."),
-    factor: int = typer.Option(3, min=2, help="One in so many settings survives a round."),
-    least: int | None = typer.Option(
+    folds: int = Option(3, min=2, help="Stratified folds."),
+    factor: int = Option(3, min=2, help="One in so many settings survives a round."),
+    least: int | None = Option(
         None, min=2, help="Documents in the first round; by default by the rounds."
     ),
     out: Out = None,
-) -> None:
+) -> None:  # fmt: skip
     """Try the settings of a grid, the best of them on ever more documents; save the best model."""
     from labelrank import persistence
     from labelrank.atomic import check_writable
@@ -75,25 +72,18 @@ def _search(
         terms = make_vectorizer(recipe.representation, max_terms=recipe.max_terms)
         steps.insert(0, ("terms", terms))
     search = HalvingGridSearchCV(
-        Pipeline(steps),
-        {f"learner__{key}": tried for key, tried in values.items()},
-        factor=factor,
-        min_resources=least,
-        cv=StratifiedFolds(folds, random_state=recipe.seed),
-        scoring=get_scorer(scorer),
-        refit=False,
-        error_score="raise",
+        Pipeline(steps), {f"learner__{key}": tried for key, tried in values.items()},
+        factor=factor, min_resources=least, scoring=get_scorer(scorer), refit=False,
+        cv=StratifiedFolds(folds, random_state=recipe.seed), error_score="raise",
         random_state=recipe.seed,
-    )
+    )  # fmt: skip
     documents = dataset.X if dataset.texts is None else np.array(dataset.texts, dtype=object)
     is_ranker = isinstance(learner, LabelRanker)
     Y = dataset.Y if is_ranker else (dataset.Y > 0).toarray().astype(np.int64)
     return search.fit(documents, Y)
 
 
-def _least(
-    n: int, values: dict[str, list[Any]], folds: int, factor: int, wanted: int | None
-) -> int:
+def _least(n: int, values: dict[str, Any], folds: int, factor: int, wanted: int | None) -> int:
     """Documents of the first round: so many that the last round has them all."""
     candidates = prod(map(len, values.values()))
     rounds = ceil(log(candidates) / log(factor)) if candidates > 1 else 0
@@ -104,15 +94,11 @@ def _told(search: Any) -> dict[str, Any]:
     """The best settings, and what was tried: the last round first, in it the best first."""
     tried = search.cv_results_
     columns = (tried[key] for key in ("iter", "n_resources", "mean_test_score", "params"))
-    rounds: list[dict[str, Any]] = [
-        {
-            "round": int(number),
-            "documents": int(documents),
-            "score": float(score),
-            "settings": {key.removeprefix("learner__"): value for key, value in params.items()},
-        }
-        for number, documents, score, params in zip(*columns, strict=True)
-    ]
+    rounds: list[dict[str, Any]] = []
+    for number, documents, score, params in zip(*columns, strict=True):
+        settings = {key.removeprefix("learner__"): value for key, value in params.items()}
+        rounds.append({"round": int(number), "documents": int(documents), "score": float(score),
+                       "settings": settings})  # fmt: skip
     rounds.sort(key=lambda one: (-one["round"], -one["score"]))
     return {"best": rounds[0]["settings"], "score": rounds[0]["score"], "tried": rounds}
 

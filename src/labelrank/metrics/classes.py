@@ -51,7 +51,6 @@ def exact_match(agree: Array, known: Array) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import exact_match
     >>> exact_match([[2, 0], [1, 3]], [[2, 0], [1, 1]])
     0.5
     """
@@ -68,7 +67,6 @@ def hamming_score(agree: Array, known: Array) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import hamming_score
     >>> hamming_score([[2, 0], [1, 3]], [[2, 0], [1, 1]])
     0.75
     """

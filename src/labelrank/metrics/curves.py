@@ -144,7 +144,6 @@ def auc(
 
     Examples
     --------
-    >>> from labelrank.metrics import auc
     >>> auc([[1, 0], [0, 0], [1, 0]], [[0.9, 0.1], [0.2, 0.3], [0.1, 0.2]])
     0.5
     >>> auc([[1, 0], [0, 0], [1, 0]], [[0.9, 0.1], [0.2, 0.3], [0.1, 0.2]], average=None)
@@ -191,7 +190,6 @@ def break_even_point(
 
     Examples
     --------
-    >>> from labelrank.metrics import break_even_point
     >>> break_even_point([[1], [1], [0], [0]], [[0.9], [0.2], [0.5], [0.1]])
     0.5
     """
@@ -265,7 +263,6 @@ def average_precision_by_label(Y: Any, scores: Any) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import average_precision_by_label
     >>> average_precision_by_label([[1, 0], [0, 0], [1, 0]], [[3, 1], [2, 1], [1, 1]])
     array([0.83333333,        nan])
     """
@@ -309,7 +306,6 @@ def precision_recall_curve(Y: Any, scores: Any, *, points: int = 200) -> Precisi
 
     Examples
     --------
-    >>> from labelrank.metrics import precision_recall_curve
     >>> curve = precision_recall_curve([[1, 0], [0, 1]], [[0.9, 0.5], [0.1, 0.4]])
     >>> curve.thresholds.tolist(), curve.recall.tolist()
     ([0.4, 0.9], [1.0, 0.5])
@@ -368,7 +364,6 @@ def reliability(Y: Any, probabilities: Any, *, bins: int = 10) -> Reliability:
 
     Examples
     --------
-    >>> from labelrank.metrics import reliability
     >>> found = reliability([[1, 0], [1, 0]], [[0.9, 0.1], [0.7, 0.1]])
     >>> found.observed.tolist(), round(found.expected_calibration_error, 2)
     ([0.0, 1.0, 1.0], 0.15)

@@ -37,7 +37,6 @@ def evaluate_ranking(
 
     Examples
     --------
-    >>> from labelrank.metrics import evaluate_ranking
     >>> evaluate_ranking([[1, 0, 0]], [[2, 3, 1]], k=[1])["coverage"]
     1.0
     """
@@ -69,7 +68,6 @@ def evaluate_sets(
 
     Examples
     --------
-    >>> from labelrank.metrics import evaluate_sets
     >>> values = evaluate_sets([[1, 0, 0], [0, 1, 1]], [[1, 0, 0], [0, 1, 0]])
     >>> values["hamming_loss"], values["micro_f1"]
     (0.16666666666666666, 0.8)
@@ -107,7 +105,6 @@ def evaluate(
 
     Examples
     --------
-    >>> from labelrank.metrics import evaluate
     >>> values = evaluate([[1, 0, 0], [0, 1, 1]], [[2, -1, 1], [-1, 3, 1]])
     >>> values["ranking_loss"], values["subset_accuracy"], values["micro_auc"]
     (0.0, 0.5, 0.9444444444444444)

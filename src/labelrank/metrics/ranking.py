@@ -108,7 +108,6 @@ def is_error(table: Array) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import is_error
     >>> is_error([[1, 0, 0], [1, 1, 0]], [[3, 2, 1], [3, 1, 2]])
     0.5
     """
@@ -125,7 +124,6 @@ def error_set_size(table: Array) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import error_set_size
     >>> error_set_size([[1, 0, 0, 0]], [[2, 3, 4, 1]])
     2.0
     """
@@ -142,7 +140,6 @@ def margin_loss(table: Array) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import margin_loss
     >>> margin_loss([[1, 0, 0, 0]], [[1, 4, 3, 2]])
     3.0
     """
@@ -164,7 +161,6 @@ def average_precision_loss(table: Array) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import average_precision_loss
     >>> average_precision_loss([[1, 0, 0]], [[2, 3, 1]])
     0.5
     """
@@ -187,7 +183,6 @@ def ranking_loss(table: Array) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import ranking_loss
     >>> ranking_loss([[1, 0, 0], [0, 0, 1]], [[2, 3, 1], [1, 2, 3]])
     0.25
     """
@@ -204,7 +199,6 @@ def one_error(table: Array) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import one_error
     >>> one_error([[1, 0, 0], [0, 1, 1]], [[2, 3, 1], [1, 2, 3]])
     0.5
     """
@@ -232,7 +226,6 @@ def coverage(
 
     Examples
     --------
-    >>> from labelrank.metrics import coverage
     >>> coverage([[1, 0, 0]], [[2, 3, 1]])
     1.0
     >>> coverage([[1, 0, 0]], [[2, 3, 1]], zero_based=False)
@@ -269,7 +262,6 @@ def pro_loss(
 
     Examples
     --------
-    >>> from labelrank.metrics import pro_loss
     >>> pro_loss([[2, 1, 0]], [[1.0, 3.0, -1.0]])
     0.25
     >>> pro_loss([[2, 1, 0]], [[3.0, 0.0, -1.0]])
@@ -310,7 +302,6 @@ def precision_at_k(table: Array) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import precision_at_k
     >>> precision_at_k([[1, 0, 1, 0]], [[4, 3, 2, 1]], k=2)
     0.5
     """
@@ -332,7 +323,6 @@ def ndcg_at_k(table: Array) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import ndcg_at_k
     >>> round(ndcg_at_k([[1, 0, 1, 0]], [[4, 3, 2, 1]], k=3), 4)
     0.9197
     """

@@ -185,7 +185,6 @@ def hamming_loss(counts: Counts) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import hamming_loss
     >>> hamming_loss([[1, 0, 1, 0]], [[1, 1, 0, 0]])
     0.5
     """
@@ -202,7 +201,6 @@ def subset_accuracy(counts: Counts) -> Array:
 
     Examples
     --------
-    >>> from labelrank.metrics import subset_accuracy
     >>> subset_accuracy([[1, 0], [1, 1]], [[1, 0], [1, 0]])
     0.5
     """
@@ -252,7 +250,6 @@ def precision(counts: Counts) -> tuple[Array, Array]:
 
     Examples
     --------
-    >>> from labelrank.metrics import precision
     >>> precision([[1, 0], [1, 0]], [[1, 1], [1, 0]])
     0.75
     >>> round(precision([[1, 0], [1, 0]], [[1, 1], [1, 0]], average="micro"), 3)
@@ -271,7 +268,6 @@ def recall(counts: Counts) -> tuple[Array, Array]:
 
     Examples
     --------
-    >>> from labelrank.metrics import recall
     >>> recall([[1, 1], [1, 0]], [[0, 1], [1, 0]])
     0.75
     """
@@ -289,7 +285,6 @@ def f1(counts: Counts) -> tuple[Array, Array]:
 
     Examples
     --------
-    >>> from labelrank.metrics import f1
     >>> f1([[1, 1], [1, 0]], [[0, 1], [1, 0]], average="micro")
     0.8
     """
@@ -306,7 +301,6 @@ def jaccard(counts: Counts) -> tuple[Array, Array]:
 
     Examples
     --------
-    >>> from labelrank.metrics import jaccard
     >>> jaccard([[1, 1, 0], [1, 0, 0]], [[0, 1, 0], [1, 0, 0]])
     0.75
     """
@@ -333,7 +327,6 @@ def contingency_tables(Y: Any, predicted: Any, *, sample_weight: Any = None) -> 
 
     Examples
     --------
-    >>> from labelrank.metrics import contingency_tables
     >>> contingency_tables([[1], [1], [0]], [[1], [0], [0]]).tolist()
     [[[1, 1], [0, 1]]]
     """
@@ -358,7 +351,6 @@ def label_confusion(Y: Any, predicted: Any) -> sp.csr_array:
 
     Examples
     --------
-    >>> from labelrank.metrics import label_confusion
     >>> label_confusion([[1, 0], [1, 0], [0, 1]], [[0, 1], [0, 1], [0, 1]]).toarray().tolist()
     [[0, 2], [0, 0]]
     """

@@ -1,10 +1,8 @@
 """Results as one HTML page that opens anywhere: no network, no other file."""
 
-from labelrank.report.compared import comparison_page, write_comparison
+from labelrank.report.comparison import comparison_page, write_comparison
 from labelrank.report.documents import Document, RankedLabel, Reason, ranked_labels
-from labelrank.report.learning import of_parts, of_stream, read_learning_curve
 from labelrank.report.model import Answers, answers, duration, learner_name, of_tagger
-from labelrank.report.names import arrow, words
 from labelrank.report.page import criteria_rows, page, write
 from labelrank.report.results import (
     ConfusedPair,
@@ -12,7 +10,12 @@ from labelrank.report.results import (
     LabelResult,
     LearningCurve,
     Results,
+    arrow,
     gather,
+    of_parts,
+    of_stream,
+    read_learning_curve,
+    words,
 )
 
 __all__ = [

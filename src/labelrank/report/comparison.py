@@ -1,16 +1,22 @@
-"""Tables of a comparison as Markdown, LaTeX and CSV."""
+"""A comparison as a page, and its tables as Markdown, LaTeX and CSV."""
 
 import csv
 import io
 import itertools
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from labelrank.evaluation.cell import COSTS, smaller_is_better
-from labelrank.evaluation.tables import ALPHA, Table, complete
-from labelrank.report.names import words
+from labelrank.evaluation.tables import ALPHA, OVER_ALL, Table, complete
+from labelrank.report.charts import COLORS, cost_chart
+from labelrank.report.critical_difference import critical_difference_svg
+from labelrank.report.page import drawn, render, write_text
+from labelrank.report.results import words
 
 _LATEX = (
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -25,12 +31,107 @@ NOTE = (
 )
 
 
+def comparison_page(
+    tables: Sequence[Table], *, title: str = "Comparison", facts: Mapping[str, str] | None = None
+) -> str:
+    """The HTML of a comparison: one file, no network.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+        As `evaluation.tables.summarise` makes them, times and memory among them.
+    title : str
+    facts : mapping or None
+        More lines of the summary.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from labelrank import catalog, report
+    >>> from labelrank.evaluation import compare
+    >>> from labelrank.evaluation.tables import summarise
+    >>> learners = {name: catalog.make(name) for name in ("Rocchio", "NB")}
+    >>> frame = compare("debtags-sample", learners, cv=2, criteria=["micro_f1"])
+    >>> tables = [summarise(frame, name) for name in ("micro_f1", "fit_seconds")]
+    >>> "fit seconds" in report.comparison_page(tables)
+    True
+    """
+    first = tables[0]
+    summary = {
+        "learners": ", ".join(first.learners),
+        "data sets": ", ".join(first.datasets),
+        "criteria": ", ".join(words(table.criterion) for table in tables),
+        **(facts or {}),
+    }
+    return render(
+        "compared.html.jinja",
+        title=title,
+        facts=summary,
+        tables=[(table, heading(table), cells(table)) for table in tables],
+        together=together(tables) if len(first.datasets) == 1 else None,
+        diagrams=_diagrams(tables),
+        costs=_costs(tables),
+        tests=[test for table in tables for test in table.tests],
+        failures=failure_notes(first),
+        note=NOTE.replace("is bold", "is marked ★"),
+        finding=finding,
+        over_all=OVER_ALL,
+        colors=COLORS,
+    )
+
+
+def write_comparison(tables: Sequence[Table], path: str | os.PathLike[str], **more: Any) -> Path:
+    """Write the page of a comparison to `path`, whole or not at all; see `comparison_page`."""
+    return write_text(comparison_page(tables, **more), path)
+
+
+def together(tables: Sequence[Table]) -> list[list[tuple[str, bool]]]:
+    """One data set: all criteria side by side, one line per learner."""
+    columns = [[row[1] for row in cells(table)[1:]] for table in tables]
+    first = [("learner", False), *((heading(table), False) for table in tables)]
+    rows = [[(name, False), *cells] for name, *cells in zip(tables[0].learners, *columns)]
+    return [first, *rows]
+
+
+def _diagrams(tables: Sequence[Table]) -> list[tuple[str, Any]]:
+    tested = [(table, table.friedman) for table in tables if table.friedman is not None]
+    return [
+        (heading(table), drawn(critical_difference_svg(
+            table.ranked, test.mean_ranks.tolist(), test.critical_difference)))
+        for table, test in tested
+    ]  # fmt: skip
+
+
+def _costs(tables: Sequence[Table]) -> list[tuple[str, list[Any]]]:
+    """By data set, the first criterion over time and memory, as far as they were measured."""
+    quality = next((table for table in tables if table.criterion not in COSTS), None)
+    known = [table for table in tables if table.criterion in ("fit_seconds", "peak_mib")]
+    if quality is None or not known:
+        return []
+    shown = []
+    for d, name in enumerate(quality.datasets):
+        measured = [cost for cost in known if np.isfinite(cost.means[:, d]).any()]
+        shown.append((name, [_cost(quality, cost, d) for cost in measured]))
+    return shown
+
+
+def _cost(quality: Table, cost: Table, d: int) -> Any:
+    titles = (heading(cost), heading(quality))
+    costs, values = (table.means[:, d].tolist() for table in (cost, quality))
+    return drawn(cost_chart(quality.learners, costs, values, titles))
+
+
 def as_markdown(tables: Sequence[Table]) -> str:
     """All tables in Markdown, each under a heading, with what the tests over data sets say."""
     parts = [NOTE]
     for table in tables:
-        lines = [_markdown_line(row) for row in cells(table)]
-        rule = "|".join(["", " --- ", *[" ---: "] * (len(cells(table)[0]) - 1), ""])
+        texts = [[f"**{_markdown(t)}**" if best else _markdown(t) for t, best in row]
+                 for row in cells(table)]  # fmt: skip
+        lines = [f"| {' | '.join(row)} |" for row in texts]
+        rule = "|".join(["", " --- ", *[" ---: "] * (len(texts[0]) - 1), ""])
         parts.append("\n".join([f"## {heading(table)}", "", lines[0], rule, *lines[1:]]))
         if finding(table):
             parts.append(finding(table))
@@ -51,10 +152,11 @@ def as_csv(tables: Sequence[Table]) -> str:
     for table in tables:
         pairs = itertools.product(enumerate(table.datasets), enumerate(table.learners))
         for (d, dataset), (k, learner) in pairs:
-            values = (_blank(part[k, d]) for part in (table.means, table.deviations))
+            values = (float(part[k, d]) for part in (table.means, table.deviations))
+            known = ("" if math.isnan(value) else repr(value) for value in values)
             marks = (int(table.best[k, d]), int(table.is_worse(learner, dataset)))
             failed = table.failures.get((learner, dataset), "")
-            rows.writerow([table.criterion, dataset, learner, *values, *marks, failed])
+            rows.writerow([table.criterion, dataset, learner, *known, *marks, failed])
     return out.getvalue()
 
 
@@ -112,8 +214,10 @@ def cells(table: Table) -> list[list[tuple[str, bool]]]:
     rows = [[("learner", False), *((name, False) for name in table.datasets), *last]]
     for k, learner in enumerate(table.learners):
         values = [(_value(table, k, d), bool(table.best[k, d])) for d in range(len(table.datasets))]
-        rank = [] if ranks is None else [_rank(ranks[k], np.nanmin(ranks))]
-        rows.append([(learner, False), *values, *rank])
+        rows.append([(learner, False), *values])
+        if ranks is not None:
+            text = "–" if math.isnan(ranks[k]) else f"{ranks[k]:.2f}"
+            rows[-1].append((text, bool(ranks[k] == np.nanmin(ranks))))
     return rows
 
 
@@ -128,15 +232,6 @@ def _value(table: Table, k: int, d: int) -> str:
     spread = "" if math.isnan(deviation) else f" ± {deviation:.{places}f}"
     worse = " •" if table.is_worse(learner, table.datasets[d]) else ""
     return f"{mean:.{places}f}{spread}{worse}"
-
-
-def _rank(rank: float, best: float) -> tuple[str, bool]:
-    return ("–", False) if math.isnan(rank) else (f"{rank:.2f}", bool(rank == best))
-
-
-def _markdown_line(row: list[tuple[str, bool]]) -> str:
-    cells = [f"**{_markdown(text)}**" if best else _markdown(text) for text, best in row]
-    return f"| {' | '.join(cells)} |"
 
 
 def _markdown(text: str) -> str:
@@ -163,7 +258,3 @@ def _latex(text: str) -> str:
     signs = {raised: f"$^{{{digit}}}$" for digit, raised in _RAISED.items()}
     signs |= {"±": r"$\pm$", "•": r"$\bullet$", "↓": r"$\downarrow$", "↑": r"$\uparrow$", "–": "--"}
     return "".join((_LATEX | signs).get(sign, sign) for sign in text)
-
-
-def _blank(value: float) -> str:
-    return "" if math.isnan(value) else repr(float(value))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-from labelrank.report.svg import drawing, path, shortened, text_at
+from labelrank.report.charts import drawing, path, shortened, text_at
 
 _SCALE_TEXT = 170.0
 _ALONG, _LINE = 290.0, 52.0

@@ -1,5 +1,6 @@
 """Examples for the page: a document, its ranked labels with the cut, and the words that decided."""
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -53,17 +54,9 @@ class Document(NamedTuple):
         """
         told = {word for reason in self.reasons for word, addend in reason.words if addend > 0}
         text = self.text if len(self.text) <= _LONGEST else self.text[:_LONGEST] + " …"
-        plain = ""
-        for piece in re.split(r"(\w+)", text):
-            if piece.lower() in told:
-                if plain:
-                    yield plain, False
-                yield piece, True
-                plain = ""
-            else:
-                plain += piece
-        if plain:
-            yield plain, False
+        pieces = itertools.groupby(re.findall(r"\w+|\W+", text), lambda s: s.lower() in told)
+        for spoke, together in pieces:
+            yield "".join(together), spoke
 
 
 def ranked_labels(
@@ -93,18 +86,13 @@ def examples(
         ranked = ranked_labels(given.scores[i], chosen, relevant, tagger.label_names_)
         end = int(chosen.sum()) + _BEYOND_THE_CUT
         missed = [(one.name, end + k) for k, one in enumerate(ranked[end:], 1) if one.relevant]
-        shown.append(
-            Document(
-                name=str(ids[i]) if ids else f"document {i + 1}",
-                text=documents[i] if isinstance(documents, list) else "",
-                ranked=ranked[: min(end, _MOST_SHOWN)],
-                reasons=[]
-                if terms is None
-                else _reasons(tagger, given.X[i : i + 1], ranked, terms),
-                left_out=max(min(end, len(ranked)) - _MOST_SHOWN, 0),
-                missed=missed[:_MOST_SHOWN],
-            )
-        )
+        reasons = [] if terms is None else _reasons(tagger, given.X[i : i + 1], ranked, terms)
+        shown.append(Document(
+            name=str(ids[i]) if ids else f"document {i + 1}",
+            text=documents[i] if isinstance(documents, list) else "",
+            ranked=ranked[: min(end, _MOST_SHOWN)], reasons=reasons,
+            left_out=max(min(end, len(ranked)) - _MOST_SHOWN, 0), missed=missed[:_MOST_SHOWN],
+        ))  # fmt: skip
     return shown
 
 

@@ -50,23 +50,13 @@ def answers(tagger: Any, documents: Any, labels: Any) -> Answers:
 
 
 def of_tagger(
-    tagger: Any,
-    documents: Any,
-    labels: Any,
-    *,
-    data: str = "",
-    title: str | None = None,
-    ids: Sequence[Any] | None = None,
-    facts: Mapping[str, str] | None = None,
-    given: Answers | None = None,
-    name: str = "this model",
+    tagger: Any, documents: Any, labels: Any, *, data: str = "", title: str | None = None,
+    ids: Sequence[Any] | None = None, facts: Mapping[str, str] | None = None,
+    given: Answers | None = None, name: str = "this model",
     criteria: Mapping[str, float] | None = None,
-    beside: Mapping[str, Mapping[str, float]] | None = None,
-    thresholds: Sequence[float] = (),
-    curves_of: Sequence[str] = (),
-    learning: LearningCurve | None = None,
-    examples: int = 6,
-) -> Results:
+    beside: Mapping[str, Mapping[str, float]] | None = None, thresholds: Sequence[float] = (),
+    curves_of: Sequence[str] = (), learning: LearningCurve | None = None, examples: int = 6,
+) -> Results:  # fmt: skip
     """Everything that a page shows of a fitted `Tagger` on labelled documents.
 
     Parameters
@@ -114,35 +104,26 @@ def of_tagger(
     return gather(
         " on ".join(named) if title is None else title,
         {**_facts(tagger, given, data), **(facts or {}), "settings": settings},
-        given.Y,
-        given.scores,
-        label_names=tagger.label_names_,
-        members=given.members,
-        threshold=0.0 if given.is_cut else None,
-        probabilities=_probabilities(tagger, given.X),
-        curves_of=curves_of,
-        name=name,
-        criteria=criteria,
-        beside={**cuts, **(beside or {})},
+        given.Y, given.scores, label_names=tagger.label_names_, members=given.members,
+        threshold=0.0 if given.is_cut else None, probabilities=_probabilities(tagger, given.X),
+        curves_of=curves_of, name=name, criteria=criteria, beside={**cuts, **(beside or {})},
         learning=learning,
         documents=examples_of(tagger, documents, given, ids=ids, count=examples),
-    )
+    )  # fmt: skip
 
 
 def learner_name(tagger: Any) -> str:
     """The class of the learner, without what only cuts its ranking."""
     learner = tagger.learner_
-    inner = learner.estimator if isinstance(learner, ThresholdedRanker) else learner
-    return type(inner).__name__
+    return type(learner.estimator if isinstance(learner, ThresholdedRanker) else learner).__name__
 
 
 def _probabilities(tagger: Any, X: Any) -> Array | None:
     """Probability of relevance (n × K), where the learner has it."""
     learner = tagger.learner_
     learner = learner.estimator_ if isinstance(learner, ThresholdedRanker) else learner
-    if not hasattr(learner, "predict_proba"):
-        return None
-    return np.clip(probabilities(learner, X), 0.0, 1.0)
+    has_any = hasattr(learner, "predict_proba")
+    return np.clip(probabilities(learner, X), 0.0, 1.0) if has_any else None
 
 
 def _facts(tagger: Any, given: Answers, data: str) -> dict[str, str]:
@@ -150,8 +131,8 @@ def _facts(tagger: Any, given: Answers, data: str) -> dict[str, str]:
     peak = "" if given.peak_mib is None else f"{given.peak_mib:,.0f} MiB"
     facts = {
         "learner": learner_name(tagger),
-        "trained on": f"{told['n_documents']:,} {_of(told['data'])}".strip(),
-        "tested on": f"{len(given.scores):,} {_of(data)}".strip(),
+        "trained on": f"{told['n_documents']:,}" + (f" ({told['data']})" if told["data"] else ""),
+        "tested on": f"{len(given.scores):,}" + (f" ({data})" if data else ""),
         "labels": f"{told['n_labels']:,}",
         "labels per document": f"{cardinality(given.Y.matrix):.2f}",
         "features": f"{told['n_features']:,}",
@@ -162,10 +143,6 @@ def _facts(tagger: Any, given: Answers, data: str) -> dict[str, str]:
         "trained": told["date"][:10],
     }
     return {name: value for name, value in facts.items() if value}
-
-
-def _of(data: str) -> str:
-    return f"({data})" if data else ""
 
 
 def duration(seconds: float) -> str:

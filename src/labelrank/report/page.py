@@ -9,8 +9,7 @@ from labelrank import __version__
 from labelrank.atomic import atomic_write
 from labelrank.report import charts
 from labelrank.report.documents import RankedLabel
-from labelrank.report.names import arrow, words
-from labelrank.report.results import Results
+from labelrank.report.results import Results, arrow, words
 
 _DRAWN_AT_FIRST = 4
 # The criteria that a reader looks for first; the others follow on request.

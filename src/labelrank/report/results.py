@@ -1,8 +1,11 @@
-"""What a page of results shows, gathered from scores and relevance."""
+"""What a page of results shows: gathered from scores and relevance, or read from a curve's file."""
 
+import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +13,19 @@ import scipy.sparse as sp
 
 from labelrank import decoding, metrics
 from labelrank._types import Array
+from labelrank.errors import InputError, MissingError
+from labelrank.evaluation.curves import CurvePoint, LearningPoint
+from labelrank.metrics import criteria as table_of_criteria
 from labelrank.metrics.curves import PrecisionRecall, Reliability
 from labelrank.relevance import Checked, check_relevance
 from labelrank.report.documents import Document
 
 CURVES = 12
 _PAIRS, _MAP = 20, 12
+_MEASURED = ("micro_f1", "macro_f1", "precision_at_1", "ranking_loss")
+_PREQUENTIAL = ("precision_at_1", "average_precision", "ranking_loss", "is_error")
+_MOST_POINTS = 400
+_SPELLED = {"f1": "F1", "auc": "AUC", "ndcg": "nDCG", "pro": "PRO", "mib": "MiB"}
 
 
 class LabelResult(NamedTuple):
@@ -93,19 +103,10 @@ class Results:
 
 
 def gather(
-    title: str,
-    facts: Mapping[str, str],
-    Y: Any,
-    scores: Array,
-    *,
-    label_names: Sequence[str],
-    members: Any = None,
-    threshold: float | None = 0.0,
-    probabilities: Array | None = None,
-    curves_of: Sequence[str] = (),
-    criteria: Mapping[str, float] | None = None,
-    **more: Any,
-) -> Results:
+    title: str, facts: Mapping[str, str], Y: Any, scores: Array, *, label_names: Sequence[str],
+    members: Any = None, threshold: float | None = 0.0, probabilities: Array | None = None,
+    curves_of: Sequence[str] = (), criteria: Mapping[str, float] | None = None, **more: Any,
+) -> Results:  # fmt: skip
     """Everything measured from relevance and scores.
 
     Parameters
@@ -160,9 +161,7 @@ def gather(
     )
 
 
-def label_results(
-    Y: Checked, scores: Array, members: Any, names: Sequence[str]
-) -> list[LabelResult]:
+def label_results(Y: Checked, scores: Array, members: Any, names: Any) -> list[LabelResult]:
     """One line per label, in column order; unknown (NaN) relevance is left out."""
     tables = metrics.contingency_tables(Y, members)
     hits, misses, alarms = tables[:, 0, 0], tables[:, 0, 1], tables[:, 1, 0]
@@ -170,11 +169,10 @@ def label_results(
     precisions = metrics.average_precision_by_label(Y, scores)
     columns = (hits + misses, hits + alarms, hits, areas, precisions)
     rows = zip(names, *(column.tolist() for column in columns), strict=True)
-    return [LabelResult(*row[:4], *(_known(value) for value in row[4:])) for row in rows]
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    return [
+        LabelResult(*row[:4], *(None if math.isnan(value) else value for value in row[4:]))
+        for row in rows
+    ]
 
 
 def _label_curves(
@@ -187,8 +185,8 @@ def _label_curves(
     curves = {}
     for k in (k for k in chosen if labels[k].relevant):
         column = Checked(sp.csr_array(Y.matrix[:, [k]]))
-        curve = metrics.precision_recall_curve(column, scores[:, [k]], points=80)
-        curves[labels[k].name] = curve
+        name = labels[k].name
+        curves[name] = metrics.precision_recall_curve(column, scores[:, [k]], points=80)
     return curves
 
 
@@ -205,15 +203,92 @@ def confusion(Y: Checked, members: Any, labels: Sequence[LabelResult]) -> Confus
     ]
     rows = _largest(counts.sum(axis=1))
     columns = _largest(counts[rows].sum(axis=0))
-    return Confusion(
-        pairs,
-        [labels[u].name for u in rows],
-        [labels[v].name for v in columns],
-        counts[rows][:, columns].toarray(),
-    )
+    missed, given = ([labels[k].name for k in part] for part in (rows, columns))
+    return Confusion(pairs, missed, given, counts[rows][:, columns].toarray())
 
 
 def _largest(sums: Any) -> Array:
     sums = np.asarray(sums).ravel()
     order = np.argsort(-sums, kind="stable")[:_MAP]
     return order[sums[order] > 0]
+
+
+def of_parts(points: Sequence[LearningPoint]) -> LearningCurve:
+    """The curve that `evaluation.learning_curve` measured.
+
+    >>> of_parts([LearningPoint(10, {"micro_f1": 0.5})]).values
+    {'micro_f1': [0.5]}
+    """
+    return LearningCurve(
+        "Fresh copies of the model each learned a larger part of the training documents. All were "
+        "tested on the documents of this page.",
+        [point.n_learned for point in points],
+        _columns([point.criteria for point in points], _MEASURED),
+    )
+
+
+def of_stream(points: Sequence[Any]) -> LearningCurve:
+    """The curve of `evaluation.prequential`, by the latest examples at each point.
+
+    >>> from labelrank.evaluation import CurvePoint
+    >>> of_stream([CurvePoint(100, {"average_precision_loss": 0.25}, {})]).values
+    {'average_precision': [0.75]}
+    """
+    step = -(-len(points) // _MOST_POINTS) or 1
+    kept = list(points)[::step]
+    recent = [dict(point.recent) for point in kept]
+    for values in recent:
+        if "average_precision_loss" in values:
+            values["average_precision"] = 1.0 - values["average_precision_loss"]
+    return LearningCurve(
+        "Each example was first ranked by what had been learned before it, then learned. Each "
+        "point is the mean since the point before it.",
+        [point.n_seen for point in kept],
+        _columns(recent, _PREQUENTIAL),
+    )
+
+
+def _columns(points: Sequence[Mapping[str, float]], names: Sequence[str]) -> dict[str, list[float]]:
+    """The values of those criteria that all points have."""
+    known = [name for name in names if points and all(name in point for point in points)]
+    return {name: [point[name] for point in points] for name in known}
+
+
+def read_learning_curve(path: str | os.PathLike[str]) -> LearningCurve:
+    """The curve in a file of JSON lines, as `labelrank learn --curve` writes it."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise MissingError(f"{path} cannot be read ({error.strerror}); give a file") from error
+    try:
+        records = [json.loads(line) for line in lines if line.strip()]
+        points = [CurvePoint(int(r["n_seen"]), r["recent"], r["overall"]) for r in records]
+        curve = of_stream(points)
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path} is no learning curve; give a file that labelrank learn --curve wrote"
+        ) from error
+    if not curve.values:
+        raise InputError(f"{path} holds no point of a curve; let labelrank learn --curve write it")
+    return curve
+
+
+def words(criterion: str) -> str:
+    """The name of a criterion as people write it.
+
+    >>> words("ranking_loss"), words("micro_f1")
+    ('ranking loss', 'micro F1')
+    """
+    return " ".join(_SPELLED.get(word, word) for word in criterion.split("_"))
+
+
+def arrow(criterion: str) -> str:
+    """Whether smaller or larger values are better; nothing for counts and unknown names.
+
+    >>> arrow("ranking_loss"), arrow("micro_f1")
+    ('↓', '↑')
+    """
+    try:
+        return {1: "↑", -1: "↓", 0: ""}[table_of_criteria.get(criterion).direction]
+    except InputError:
+        return ""
