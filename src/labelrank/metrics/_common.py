@@ -57,16 +57,18 @@ def member_of(
 
 
 def documented_like(family: Callable[..., Any]) -> Callable[[F], F]:
-    """Add the family's descriptions of shared parameters, where a docstring gives none itself."""
+    """Complete a docstring: parameters described by the family, the import of the example."""
 
     def decorate(function: F) -> F:
         own, shared = _sections(function), _sections(family)
         entries = _entries(shared["Parameters"]) | _entries(own.get("Parameters", ""))
         names = [name for name in inspect.signature(function).parameters if name in entries]
+        example = own.get("Examples", "")
+        imported = f">>> from labelrank.metrics import {function.__name__}\n"
         shown = {
             "Parameters": "\n".join(entries[name] for name in names),
             "Returns": own.get("Returns", shared["Returns"]),
-            "Examples": own.get("Examples", ""),
+            "Examples": example and imported + example,
         }
         parts = [f"{title}\n{'-' * len(title)}\n{text}" for title, text in shown.items() if text]
         function.__doc__ = "\n\n".join([own[""], *parts]) + "\n"

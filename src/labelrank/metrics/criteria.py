@@ -120,7 +120,8 @@ def get(name: str) -> Criterion:
 
     Examples
     --------
-    >>> get("f1_micro").name, get("ranking_loss").direction
+    >>> from labelrank.metrics import criteria
+    >>> criteria.get("f1_micro").name, criteria.get("ranking_loss").direction
     ('micro_f1', -1)
     """
     known = canonical(name)
@@ -200,6 +201,7 @@ def get_scorer(name: str) -> Any:
 
     Examples
     --------
+    >>> from labelrank.metrics import get_scorer
     >>> get_scorer("ranking_loss") == get_scorer("neg_ranking_loss")
     True
     """
