@@ -89,11 +89,8 @@ def is_class_vector(Y: Any) -> bool:
     """True for scikit-learn's multi-class targets: one class per instance."""
     if sp.issparse(Y):
         return False
-    shape = getattr(Y, "shape", None)
-    if shape is not None:
-        return len(shape) == 1
     try:
-        return np.asarray(Y).ndim == 1
+        return len(np.shape(Y)) == 1
     except ValueError:
         return False
 
@@ -101,8 +98,7 @@ def is_class_vector(Y: Any) -> bool:
 def from_classes(y: Any, classes: npt.NDArray[Any]) -> sp.csr_array:
     """One relevant label per instance: the column of its class in sorted `classes`."""
     y = np.asarray(y)
-    columns = np.searchsorted(classes, y)
-    columns = np.minimum(columns, len(classes) - 1)
+    columns = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     unseen = np.unique(y[classes[columns] != y])
     if len(unseen):
         raise InputError(f"got unknown classes {unseen[:5].tolist()}; declare them by `classes`")

@@ -104,8 +104,7 @@ class Tagger(BaseEstimator):
         learner = self._fresh_learner()
         names, Y = _named(labels, label_names, self.ordered)
         vectorizer, X = self._first_features(documents, learner)
-        _check_lengths(X, Y)
-        learner.fit(X, _targets(learner, Y))
+        learner.fit(X, _targets(learner, X, Y))
         self.learner_, self.vectorizer_, self.label_names_ = learner, vectorizer, names
         self.summary_ = self._summary(X.shape, {"data": name}, began)
         return self
@@ -134,8 +133,7 @@ class Tagger(BaseEstimator):
             names = self._widened(labels, label_names)
             Y = self._relevance(labels, names)
             vectorizer, X = self.vectorizer_, self.features(documents)
-        _check_lengths(X, Y)
-        learner.partial_fit(X, _targets(learner, Y), classes=np.arange(len(names)))
+        learner.partial_fit(X, _targets(learner, X, Y), classes=np.arange(len(names)))
         self.learner_, self.vectorizer_, self.label_names_ = learner, vectorizer, names
         before = {} if is_first else self.summary_
         self.summary_ = self._summary(X.shape, before | ({"data": name} if name else {}), began)
@@ -200,13 +198,12 @@ class Tagger(BaseEstimator):
 
     def decision_function(self, documents: Any) -> Array:
         """Scores (documents × labels), in the order of `label_names_`."""
-        X = self.features(documents)
-        return _scores(self.learner_, X)
+        return _scores(self.learner_, self.features(documents))
 
     def score(self, documents: Any, labels: Any) -> float:
         """The learner's `score`: mean average precision for label rankers; larger is better."""
-        Y = self.relevance(labels)
-        return float(self.learner_.score(self.features(documents), _targets(self.learner_, Y)))
+        X, Y = self.features(documents), self.relevance(labels)
+        return float(self.learner_.score(X, _targets(self.learner_, X, Y)))
 
     def relevance(self, labels: Any) -> sp.csr_array:
         """Label lists (or a matrix) as relevance in the order of `label_names_`."""
@@ -337,8 +334,12 @@ def _named(labels: Any, label_names: Names, ordered: bool) -> tuple[list[Any], s
     return names, Y
 
 
-def _targets(learner: Any, Y: sp.csr_array) -> Any:
+def _targets(learner: Any, X: Any, Y: sp.csr_array) -> Any:
     """Relevance for label rankers; for scikit-learn's classifiers a dense 0/1 matrix."""
+    if X.shape[0] != Y.shape[0]:
+        raise InputError(
+            f"got {X.shape[0]} documents but labels of {Y.shape[0]}; give labels for each document"
+        )
     if isinstance(learner, LabelRanker):
         return Y
     return (check_relevance(Y) > 0).toarray().astype(np.int64)
@@ -363,10 +364,3 @@ def probabilities(learner: Any, X: Any) -> Array:
 def _is_matrix(value: Any) -> bool:
     """True for arrays, sparse matrices, data frames; False for lists of texts or labels."""
     return sp.issparse(value) or len(getattr(value, "shape", ())) == 2
-
-
-def _check_lengths(X: Any, Y: Any) -> None:
-    if X.shape[0] != Y.shape[0]:
-        raise InputError(
-            f"got {X.shape[0]} documents but labels of {Y.shape[0]}; give labels for each document"
-        )

@@ -78,7 +78,7 @@ def test_parts_are_made_from_names_and_classes(monkeypatch):
         ),
     )
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(catalog, "FAMILIES", (*catalog.FAMILIES, "tried"))
+    monkeypatch.setattr(catalog, "TABLES", (*catalog.TABLES, "tried"))
     made = catalog.make("one", estimator__epochs=4, strategy="fixed")
     assert (made.estimator.epochs, made.strategy) == (4, "fixed")
     assert type(catalog.make("two").estimator).__name__ == "Perceptron"

@@ -1,6 +1,6 @@
 """Every learner of the papers under its paper name, with its paper's settings and ours.
 
-The command line, the experiments and the server make their learners here. A family is a module of
+The command line, the experiments and the server make their learners here. A table is a module of
 this package that holds `ENTRIES`, data alone. Other packages add learners by the entry point group
 `labelrank.learners`: a name, and an `Entry`, an estimator class, or a function that makes one.
 """
@@ -19,7 +19,7 @@ from labelrank.errors import InputError, MissingError
 
 __all__ = ["Entry", "describe", "entries", "make", "names", "prepared", "row"]
 
-FAMILIES = ("perceptrons", "chains", "margins", "text", "plm")
+TABLES = ("tables",)
 GROUP = "labelrank.learners"
 
 
@@ -76,7 +76,7 @@ _AUTO = Entry(
 
 
 def entries() -> list[Entry]:
-    """All entries, family by family; those of other packages last.
+    """All entries, table by table; those of other packages last.
 
     >>> entries()[0].name
     'BR'
@@ -157,7 +157,7 @@ def _depth(parameter: str) -> int:
 
 
 def _own() -> list[Entry]:
-    modules = (importlib.import_module(f"{__name__}.{family}") for family in FAMILIES)
+    modules = (importlib.import_module(f"{__name__}.{table}") for table in TABLES)
     return [*(entry for module in modules for entry in module.ENTRIES), _AUTO]
 
 

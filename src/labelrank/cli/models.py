@@ -130,17 +130,14 @@ def documents_of(dataset: Any, tagger: Any) -> Any:
         return dataset.texts
     if dataset.X is None:
         raise InputError(f"{dataset.name} is text, but the model was trained on feature matrices")
-    return _as_wide_as(dataset.X, tagger.learner_.n_features_in_)
-
-
-def _as_wide_as(X: Any, n_features: int) -> Any:
-    """Sparse formats do not say how many features there are: missing last ones are zero."""
     import scipy.sparse as sp
 
-    missing = n_features - X.shape[1]
-    if missing <= 0 or not sp.issparse(X):
+    X, n_features = dataset.X, tagger.learner_.n_features_in_
+    if X.shape[1] >= n_features or not sp.issparse(X):
         return X
-    return sp.csr_array(sp.hstack([X, sp.csr_array((X.shape[0], missing))], format="csr"))
+    # Sparse formats do not say how many features there are: missing last ones are zero.
+    missing = sp.csr_array((X.shape[0], n_features - X.shape[1]))
+    return sp.csr_array(sp.hstack([X, missing], format="csr"))
 
 
 def learn_more(tagger: Any, dataset: Any, X: Any = None) -> None:

@@ -94,7 +94,9 @@ def check_sets(Y: Any, predicted: Any) -> Sets:
     Y = check_relevance(Y)
     chosen = _check_predicted(predicted)
     check_same_shape(Y, chosen, "predicted")
-    relevant, unknown = _pattern(relevant_part(Y)), _pattern(unknown_part(Y))
+    relevant, unknown = relevant_part(Y), unknown_part(Y)
+    for part in (relevant, unknown):
+        part.data = np.ones(part.nnz, np.int8)
     return Sets(relevant, unknown, _shared(relevant, chosen), _shared(unknown, chosen), chosen)
 
 
@@ -125,11 +127,6 @@ def _shared(pattern: sp.csr_array, chosen: Any) -> sp.csr_array:
     found = pattern.copy()
     found.data = chosen[rows, pattern.indices].astype(np.int8)
     return _canonical(found)
-
-
-def _pattern(part: sp.csr_array) -> sp.csr_array:
-    ones = np.ones(part.nnz, np.int8)
-    return sp.csr_array((ones, part.indices, part.indptr), shape=part.shape)
 
 
 def _canonical(matrix: Any) -> sp.csr_array:
@@ -221,7 +218,8 @@ def of_ratios(
         Mean over instances; one ratio of the counts of all labels; mean over labels; or the
         array (K,) of the values of the labels.
     zero_division : {0, 1, nan}
-        Value of 0/0, without a warning; nan leaves the instance or label out of the mean.
+        Value of 0/0, without a warning, for an instance or label for which nothing is predicted
+        (precision), nothing relevant (recall), or neither; nan leaves it out of the mean.
     per_instance : bool
         Return the n values instead of their mean (``average="example"`` only).
 
@@ -246,8 +244,6 @@ def precision(counts: Counts) -> tuple[Array, Array]:
 
     .. math:: \frac{|R \cap P|}{|P|}
 
-    It is 0/0 (see `zero_division`) for an instance, or label, for which nothing is predicted.
-
     Examples
     --------
     >>> precision([[1, 0], [1, 0]], [[1, 1], [1, 0]])
@@ -264,8 +260,6 @@ def recall(counts: Counts) -> tuple[Array, Array]:
 
     .. math:: \frac{|R \cap P|}{|R|}
 
-    It is 0/0 (see `zero_division`) for an instance, or label, for which nothing is relevant.
-
     Examples
     --------
     >>> recall([[1, 1], [1, 0]], [[0, 1], [1, 0]])
@@ -280,8 +274,8 @@ def f1(counts: Counts) -> tuple[Array, Array]:
 
     .. math:: \frac{2\,|R \cap P|}{|R| + |P|}
 
-    It is 0/0 (see `zero_division`) where nothing is relevant and nothing predicted; give
-    ``zero_division=1`` to call that a right answer. Macro-F1 is the mean of the F1 of the labels.
+    Give ``zero_division=1`` to call it right to predict nothing where nothing is relevant.
+    Macro-F1 is the mean of the F1 of the labels.
 
     Examples
     --------
@@ -296,8 +290,6 @@ def jaccard(counts: Counts) -> tuple[Array, Array]:
     r"""Shared labels over all labels of the two sets (larger is better).
 
     .. math:: \frac{|R \cap P|}{|R \cup P|}
-
-    It is 0/0 (see `zero_division`) where nothing is relevant and nothing predicted.
 
     Examples
     --------
@@ -317,9 +309,7 @@ def contingency_tables(Y: Any, predicted: Any, *, sample_weight: Any = None) -> 
             \text{false alarms} & \text{rightly left out} \end{pmatrix}
 
     Rows are "is relevant", "is not"; columns "is predicted", "is not" (scikit-learn's
-    `multilabel_confusion_matrix` has both the other way round).
-
-    Unknown labels are in no cell.
+    `multilabel_confusion_matrix` has both the other way round). Unknown labels are in no cell.
 
     Returns
     -------

@@ -1,22 +1,14 @@
 """Results as one HTML page that opens anywhere: no network, no other file."""
 
+# isort: off
 from labelrank.report.comparison import comparison_page, write_comparison
 from labelrank.report.documents import Document, RankedLabel, Reason, ranked_labels
 from labelrank.report.model import Answers, answers, duration, learner_name, of_tagger
 from labelrank.report.page import criteria_rows, page, write
 from labelrank.report.results import (
-    ConfusedPair,
-    Confusion,
-    LabelResult,
-    LearningCurve,
-    Results,
-    arrow,
-    gather,
-    of_parts,
-    of_stream,
-    read_learning_curve,
-    words,
-)
+    ConfusedPair, Confusion, LabelResult, LearningCurve, Results, arrow, gather, of_parts,
+    of_stream, read_learning_curve, words,
+)  # fmt: skip
 
 __all__ = [
     "Answers", "ConfusedPair", "Confusion", "Document", "LabelResult", "LearningCurve",

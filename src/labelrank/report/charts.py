@@ -18,7 +18,6 @@ COLORS = 12
 _CELL, _NAME = 34, 22
 _UNIT = (0.0, 1.0)
 _STEPS = (1, 2, 2.5, 5, 10)
-_WIDE_MINUS = str.maketrans({"-": "−"})
 
 
 class Axis(NamedTuple):
@@ -41,7 +40,19 @@ class Axis(NamedTuple):
         >>> Axis(0.0, 1.0).ticks(), Axis(0.5, 30.0, log=True).ticks()
         ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [1.0, 3.0, 10.0, 30.0])
         """
-        return _log_ticks(self.low, self.high) if self.log else _ticks(self.low, self.high)
+        if self.log:
+            powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+            for within in ((1,), (1, 3), (1, 2, 5)):
+                round_values = [s * 10.0**p for p in powers for s in within]
+                ticks = [value for value in round_values if self.low <= value <= self.high]
+                if len(ticks) >= 3:
+                    break
+            return ticks
+        length = self.high - self.low
+        power = 10.0 ** math.floor(math.log10(length / 5))
+        step = next(power * s for s in _STEPS if length / (power * s) <= 6)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [round(k * step, 12) + 0.0 for k in range(first, last + 1)]
 
 
 def spread(values: Iterable[float], title: str = "", *, log: bool = False) -> Axis:
@@ -64,11 +75,8 @@ def number(value: float) -> str:
     >>> number(0.20000000000000001), number(-3.0), number(12000.0)
     ('0.2', '−3', '12k')
     """
-    if abs(value) >= 10_000:
-        text = f"{value / 1000:,.4g}k"
-    else:
-        text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return text.translate(_WIDE_MINUS)
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return (f"{value / 1000:,.4g}k" if abs(value) >= 10_000 else text).replace("-", "−")
 
 
 def shortened(text: str, width: int) -> str:
@@ -103,11 +111,8 @@ def rectangle(
 
 def drawing(width: float, height: float, label: str, marks: Iterable[str]) -> str:
     """The whole picture, named for those who cannot see it."""
-    body = "".join(marks)
-    return (
-        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(label)}">'
-        f"{body}</svg>"
-    )
+    view = f'viewBox="0 0 {width:.0f} {height:.0f}"'
+    return f'<svg {view} role="img" aria-label="{escape(label)}">{"".join(marks)}</svg>'
 
 
 class Plot:
@@ -152,8 +157,7 @@ class Plot:
         """A dashed line over the whole height, with a word at its upper end."""
         across, _ = self.at(x, self.y.low)
         self.marks.append(path([(across, self.bottom), (across, self.top)], "rule"))
-        near_end = self.x.share(x) > 0.8
-        anchor, shift = ("end", -6) if near_end else ("start", 6)
+        anchor, shift = ("end", -6) if self.x.share(x) > 0.8 else ("start", 6)
         self.marks.append(text_at(across + shift, self.top - 3, text, anchor=anchor, kind="soft"))
 
     def text(self, x: float, y: float, text: str) -> None:
@@ -165,7 +169,10 @@ class Plot:
         start = across + shift - (width if is_left else 0)
         for move in (0, -15, 15, -30, 30, -45, 45):
             taken = (start, start + width, down + move)
-            if not any(_cover(taken, other) for other in self.words):
+            if not any(
+                taken[0] < right and left < taken[1] and abs(taken[2] - height) < 14
+                for left, right, height in self.words
+            ):
                 break
         self.words.append(taken)
         place = (across + shift, down + move + 4.5)
@@ -189,29 +196,8 @@ class Plot:
         yield text_at(14, (self.top + self.bottom) / 2, self.y.title, kind="soft", turn=-90)
 
 
-def _cover(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
-    """Whether two words (left, right, height) stand on each other."""
-    return one[0] < other[1] and other[0] < one[1] and abs(one[2] - other[2]) < 14
-
-
 def _hint(text: str) -> str:
     return f"<title>{escape(text)}</title>" if text else ""
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    power = 10.0 ** math.floor(math.log10((high - low) / 5))
-    step = next(power * s for s in _STEPS if (high - low) / (power * s) <= 6)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(k * step, 12) + 0.0 for k in range(first, last + 1)]
-
-
-def _log_ticks(low: float, high: float) -> list[float]:
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for within in ((1,), (1, 3), (1, 2, 5)):
-        ticks = [s * 10.0**p for p in powers for s in within if low <= s * 10.0**p <= high]
-        if len(ticks) >= 3:
-            break
-    return ticks
 
 
 def precision_recall_chart(curve: PrecisionRecall, of_labels: Mapping[str, PrecisionRecall]) -> str:
@@ -249,9 +235,7 @@ def reliability_chart(measured: Reliability) -> str:
     plot = Plot(Axis(*_UNIT, "probability given"), Axis(*_UNIT, "share relevant"))
     plot.line(_UNIT, _UNIT, "rule")
     plot.line(measured.predicted, measured.observed, "line c0")
-    for given, seen, count in zip(
-        measured.predicted, measured.observed, measured.counts, strict=True
-    ):
+    for given, seen, count in zip(*measured[:3], strict=True):
         plot.dot(given, seen, "dot c0", f"{given:.3f} given, {seen:.3f} relevant of {count:,}")
     return plot.svg("Reliability: share of relevant entries over the probability given")
 
