@@ -39,7 +39,7 @@ _HOME = {
     "ThresholdedRanker": "learners.thresholded",
     "AutoRanker": "learners.auto.auto",
     "AdaBoostMH": "learners.boosting",
-    "MLkNN": "learners.neighbors.mlknn",
+    "MLkNN": "learners.neighbors.knn",
     "GradedClassifier": "learners.graded",
     "RelevanceBinarizer": "relevance",
     "Tagger": "tagger",

@@ -1,8 +1,7 @@
 """Large margins on a Dask cluster: the steps of `learners.margins.admm` run by workers.
 
-Blocks of instances and their duals stay on the workers; only weights travel between them, and
-numbers to here. Every step is a pure function of earlier results, so when a worker is
-lost Dask runs its steps again and the result is the same, bit for bit.
+Only weights travel between workers, and numbers to here. Every step is a pure function of earlier
+results: when a worker is lost, Dask runs its steps again with the same result, bit for bit.
 """
 
 from collections.abc import Callable

@@ -11,9 +11,9 @@ import labelrank
 from labelrank import BinaryRelevancePerceptron, Rocchio, persistence
 from labelrank.declared import array, how_stored, stored, value
 from labelrank.errors import InputError, ModelFileError
-from labelrank.persistence import container, names, versions
+from labelrank.persistence import container, decode, names
+from labelrank.persistence.decode import Contents
 from labelrank.persistence.encode import Encoder
-from labelrank.persistence.versions import Contents
 
 X = np.random.default_rng(0).random((30, 4))
 Y = (X[:, :3] > 0.5).astype(int)
@@ -80,7 +80,7 @@ def _file(folder, version, parameters, parts):
 @pytest.mark.filterwarnings("ignore:the model was saved with")
 def test_older_versions_of_a_class_are_read_step_by_step(tmp_path, monkeypatch):
     older = {("Sorted", 1): _renamed, ("Sorted", 2): _counted}
-    monkeypatch.setattr(versions, "OLDER", older)
+    monkeypatch.setattr(decode, "OLDER", older)
     path = _file(tmp_path, 1, {"rate": 0.5}, {"numbers": np.array([3.0, 1.0])})
     model = persistence.load(path)
     assert (model.step, model.values.tolist(), model.n_seen) == (0.5, [1.0, 3.0], 2)
@@ -99,7 +99,7 @@ def test_the_table_of_older_versions_is_complete():
     for cls in set(_declared()):
         how = how_stored(cls)
         for version in range(1, how.version):
-            assert (how.name, version) in versions.OLDER
+            assert (how.name, version) in decode.OLDER
 
 
 @pytest.mark.parametrize(

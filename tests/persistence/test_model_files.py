@@ -20,8 +20,8 @@ from sklearn.tree import DecisionTreeClassifier
 from labelrank import BinaryRelevancePerceptron, Tagger, persistence
 from labelrank.errors import ModelFileError
 from labelrank.persistence import container
+from labelrank.persistence.container import parse
 from labelrank.persistence.encode import Encoder
-from labelrank.persistence.strict_json import parse
 from references.hostile_trees import HOSTILE
 
 TEXTS = ["wheat and rye", "crude oil", "rye harvest", "oil tankers and wheat"] * 3

@@ -29,10 +29,7 @@ _SCORES_AT_ONCE = 1 << 20
 
 
 class Answer(NamedTuple):
-    """What a learner says of n instances: `scores` (n × K), and `members`, the predicted sets.
-
-    `members` is a boolean matrix, n × K.
-    """
+    """What a learner says of n instances: `scores`, and the predicted sets as booleans (n × K)."""
 
     scores: Array
     members: Array
@@ -64,13 +61,9 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
 
     # A calibrated learner scores relative to the threshold label: the set is `scores > 0`.
     _calibrated = True
-
     # False where the set is not a cut of the scores (chains, label powerset): the ranking then
     # puts the predicted set first.
     _set_is_cut = True
-
-    # Dtypes X may have; the first is what anything else is converted to.
-    _x_dtypes: Any = (np.float64, np.float32)
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         raise NotImplementedError
@@ -148,12 +141,8 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
         target = self.target_
         if target.one_class:
             return self.classes_[self._first(X, 1)[:, 0]]
-        sets = [
-            decoding.indicator(
-                self._answer(block).members, sparse=target.sparse, dtype=target.dtype
-            )
-            for block in self._row_blocks(X)
-        ]
+        members = (self._answer(block).members for block in self._row_blocks(X))
+        sets = [decoding.indicator(m, sparse=target.sparse, dtype=target.dtype) for m in members]
         return sp.csr_array(sp.vstack(sets)) if target.sparse else np.vstack(sets)
 
     def rank(self, X: Any, top: int | None = None) -> Array:
@@ -173,10 +162,8 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
     def _row_blocks(self, X: Any) -> Iterator[Any]:
         """X in pieces whose scores fit into memory; X itself where it is small."""
         at_once = _SCORES_AT_ONCE // max(self.n_labels_, 1)
-        if X.shape[0] <= at_once:
-            yield X
-        else:
-            yield from (X[piece] for piece in blocks(X.shape[0], at_once))
+        small = X.shape[0] <= at_once
+        return iter([X]) if small else (X[piece] for piece in blocks(X.shape[0], at_once))
 
     def _stacked(self, answer: Callable[[Any], Array], X: Any) -> Array:
         parts = [answer(block) for block in self._row_blocks(X)]
@@ -215,7 +202,9 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
         if sp.issparse(X):
             check_sparse(X)
         try:
-            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=list(self._x_dtypes))
+            X = validate_data(
+                self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+            )
         except ValueError as error:
             raise InputError(_one_sentence(str(error))) from error
         return short_indices(sp.csr_array(X)) if sp.issparse(X) else X
@@ -318,14 +307,6 @@ def _one_sentence(message: str) -> str:
     return " ".join(message.split())
 
 
-def _exact_sum(addends: list[float]) -> float:
-    """Their sum, rounded once; infinite or NaN where it exceeds all numbers."""
-    try:
-        return math.fsum(addends)
-    except (OverflowError, ValueError):
-        return float(np.sum(addends))
-
-
 class Explanation(NamedTuple):
     """Why `label` is ahead of (or behind) `over`; strongest contributions first.
 
@@ -377,17 +358,19 @@ class Explained:
         """
         check_is_fitted(self)
         row = self._one_row(x)
-        a = self._label(label)
-        b = None if over is None else self._label(over)
+        a, b = self._label(label), None if over is None else self._label(over)
         weights, constant = self._reason(a, b)
         addends = row.data.astype(np.float64) * np.asarray(weights, np.float64)[row.indices]
         order = np.argsort(-np.abs(addends), kind="stable")
         features = row.indices[order].astype(np.int64)
+        try:
+            margin = math.fsum([*addends, constant])
+        except (OverflowError, ValueError):  # infinite or NaN: it exceeds all numbers
+            margin = float(np.sum([*addends, constant]))
+        classes = [*self.classes_.tolist(), None]  # type: ignore[attr-defined]
+        label, over = classes[a], classes[-1 if b is None else b]
         names = self._feature_names()[features]
-        margin = _exact_sum([*addends, constant])
-        return Explanation(
-            self._name(a), self._name(b), margin, features, names, addends[order], constant
-        )
+        return Explanation(label, over, margin, features, names, addends[order], constant)
 
     def _one_row(self, x: Any) -> sp.csr_array:
         if not sp.issparse(x) and not hasattr(x, "columns"):
@@ -406,9 +389,6 @@ class Explained:
         if not 0 <= label < len(names):
             raise InputError(f"got label {label!r}; give a column of Y, 0 to {len(names) - 1}")
         return int(label)
-
-    def _name(self, label: int | None) -> Any:
-        return None if label is None else self.classes_.tolist()[label]  # type: ignore[attr-defined]
 
     def _feature_names(self) -> Array:
         names = getattr(self, "feature_names_in_", None)

@@ -13,7 +13,7 @@ from labelrank._types import Array
 from labelrank.declared import choice, cut, flag, nested, number, stored
 from labelrank.errors import InputError
 from labelrank.learners.base import IncrementalRanker
-from labelrank.learners.label_sums import LabelSums
+from labelrank.learners.rocchio import LabelSums
 
 # A label without documents, or a probability of 0, is as unlikely as this.
 _LEAST = 1e-10
@@ -117,7 +117,11 @@ class NaiveBayesRanker(IncrementalRanker):
 
     def _made(self) -> Model:
         """The model of each label; with log odds, less that of its absence."""
-        sums, n_draws = self._sums, self._n_draws()
+        # A label is drawn among the documents of all labels together, or those that know it.
+        sums = self._sums
+        n_draws = np.broadcast_to(sums.n_relevant.sum(), sums.n_relevant.shape)
+        if self.scores == "log_odds":
+            n_draws = sums.n_total - sums.n_unknown
         weights, offset = self._log_weights(sums.relevant, sums.n_relevant, n_draws)
         length = other = np.zeros((3, 0))
         if self.scores == "log_odds":
@@ -130,13 +134,6 @@ class NaiveBayesRanker(IncrementalRanker):
             if self.scores == "log_odds":
                 other = self._length_model(*self._lengths.irrelevant())
         return Model(np.ascontiguousarray(weights.T), offset, length, other)
-
-    def _n_draws(self) -> Array:
-        """Documents among which a label is drawn: all labels' together, or those that know it."""
-        sums = self._sums
-        if self.scores == "posterior":
-            return np.broadcast_to(sums.n_relevant.sum(), sums.n_relevant.shape)
-        return sums.n_total - sums.n_unknown
 
     def _log_weights(self, sums: Array, n: Array, n_draws: Array) -> tuple[Array, Array]:
         """Weights (K × d) and offsets (K,) of the log likelihood and prior."""

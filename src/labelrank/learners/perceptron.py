@@ -106,7 +106,6 @@ class LinearPerceptron(Explained, IncrementalRanker):
         return LabelWeights.zeros(n_features, self.n_labels_, lanes, dtype=dtype)
 
     def _begin(self, first: int) -> None:
-        """Initial weights of the labels from `first` on."""
         if self.init == "random":
             for block, lo, width in self._weights.spans():
                 fill_normal(block, max(first - lo, 0), width, lo, RANDOM_SCALE, self._seed)
@@ -127,15 +126,12 @@ class LinearPerceptron(Explained, IncrementalRanker):
         """Memory and time that `fit(X, Y)` will take (a `forecast.Cost`)."""
         from labelrank.learners.pairwise.forecast import linear_cost
 
-        values = X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1]
-        return linear_cost(
-            X.shape[1], Y.shape[1], self.epochs * values, averaged=self.averaging is not None
-        )
+        values = self.epochs * (X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1])
+        return linear_cost(X.shape[1], Y.shape[1], values, averaged=self.averaging is not None)
 
     def _pass(self, X: Rows, Y: Rows, order: Int64) -> None:
         weights, past = self._weights, self._past
-        n_blocks, _, lanes = weights.blocks.shape
-        late = np.zeros((n_blocks, 0, lanes)) if past is None else past.blocks
+        late = np.zeros_like(weights.blocks[:, :0], float) if past is None else past.blocks
         rule = self._rule()
         jobs = [
             partial(learn_pass, X, Y, order, lo, width, W, U, self._n_learned, rule)
@@ -281,13 +277,8 @@ class MulticlassMultilabelPerceptron(LinearPerceptron):
 
     def _rule(self) -> Rule:
         passive_aggressive = self.step == "pa"
+        margin = 1.0 if passive_aggressive else float(self.margin or 0.0)
         return Rule(
-            MMP,
-            STEPS.index(self.step),
-            margin=1.0 if passive_aggressive else float(self.margin or 0.0),
-            tie_is_right=True,
-            C=float(self.C),
-            loss=LOSSES.index(self.loss),
-            penalty=PENALTIES.index(self.penalty),
-            seed=self._seed,
-        )
+            MMP, STEPS.index(self.step), margin, tie_is_right=True, C=float(self.C),
+            loss=LOSSES.index(self.loss), penalty=PENALTIES.index(self.penalty), seed=self._seed,
+        )  # fmt: skip

@@ -12,8 +12,7 @@ from labelrank import __version__
 from labelrank.errors import ModelFileError
 from labelrank.persistence import container
 from labelrank.persistence.decode import Decoder
-from labelrank.persistence.digests import digest
-from labelrank.persistence.encode import Encoder
+from labelrank.persistence.encode import Encoder, digest
 from labelrank.persistence.names import name_of, register
 
 __all__ = ["FORMAT_VERSION", "digest", "inspect", "load", "register", "save"]
@@ -43,14 +42,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     encoder = Encoder()
     tree = encoder.encode(model, type(model).__name__)
     document = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "labelrank": __version__,
-        "scikit_learn": sklearn.__version__,
-        "numpy": numpy.__version__,
-        **_about(model),
-        "tree": tree,
-    }
+        "format": FORMAT, "format_version": FORMAT_VERSION, "labelrank": __version__,
+        "scikit_learn": sklearn.__version__, "numpy": numpy.__version__,
+        **_about(model), "tree": tree,
+    }  # fmt: skip
     container.write(path, document, encoder.tensors)
     return Path(path)
 

@@ -1,13 +1,8 @@
-"""Whether the parts of an object are what its class declares: before saving, and after loading.
-
-Compiled code follows the indices and pointers it is given. What `labelrank.declared.stored` says
-of them is checked here; what a class says itself, by `after_loading`, is asked for behind that.
-"""
+"""Whether the parts of an object are what its class declares: before saving, and after loading."""
 
 import dataclasses
 import math
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -37,7 +32,9 @@ def check(instance: Any, lengths: Lengths, *, restore: bool) -> None:
     parts = how.values(instance)
     if is_estimator:
         check_settings(instance)
-    _check_presence(how, parts)
+    for name, part in how.parts.items():
+        if not part.optional and parts.get(name) is None:
+            raise ValueError(f"{how.name} has no {name}")
     known = {} if is_estimator else {name: lengths[name] for name in EVERYWHERE if name in lengths}
     for name, value in parts.items():
         part = how.parts[name]
@@ -70,12 +67,6 @@ def is_fitted(how: Stored, instance: Any) -> bool:
     """Whether an object has any part, or needs none."""
     required = {name for name, part in how.parts.items() if not part.optional}
     return not required or bool(required & how.values(instance).keys())
-
-
-def _check_presence(how: Stored, parts: Mapping[str, Any]) -> None:
-    for name, part in how.parts.items():
-        if not part.optional and parts.get(name) is None:
-            raise ValueError(f"{how.name} has no {name}")
 
 
 def _held(part: Part, value: Any) -> list[Any]:

@@ -1,14 +1,12 @@
 """The JSON tree and arrays of a model file back to the estimator: data in, data out.
 
-Each kind of node has one small function here. Nothing is imported or called by a name from the
-file: classes come from the table of names, types from fixed tables. Everything is checked that
-compiled code will later trust: what classes declare of their parts, sparse structure, trees, and
-what scikit-learn's estimators hold.
+Nothing is imported or called by a name from the file: classes come from the table of names, types
+from fixed tables. Everything is checked that compiled code will later trust.
 """
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,16 +14,33 @@ import scipy.sparse as sp
 from labelrank._types import Array
 from labelrank.declared import Stored, how_stored
 from labelrank.errors import ModelFileError
-from labelrank.persistence import checks, foreign, trees
+from labelrank.persistence import checks, foreign
 from labelrank.persistence.container import TYPES
 from labelrank.persistence.encode import BIT_GENERATORS, MAX_DEPTH, SPARSE, Node
 from labelrank.persistence.names import class_of, is_sklearn
-from labelrank.persistence.versions import Contents, updated
 from labelrank.rows import check_sparse
 
 _DTYPES: dict[str, np.dtype[Any]] = {dtype.name: dtype for dtype in TYPES.values()}
 _PLAIN_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
 _FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+
+
+class Contents(NamedTuple):
+    """What a file holds of one object, by name; `parts` is None where it is not fitted."""
+
+    parameters: dict[str, Any]
+    parts: dict[str, Any] | None
+
+
+# How contents stored by an older version of a class become those of the next. Who renames, adds or
+# drops a part or a parameter raises the version in its `@stored` by one, and adds a function here:
+#
+#     def _with_counts(old: Contents) -> Contents:
+#         counts = np.zeros(len(old.parts["weights"]))
+#         return Contents(old.parameters, {**old.parts, "counts": counts})
+#
+#     OLDER = {("ProSVM", 1): _with_counts}
+OLDER: dict[tuple[str, int], Callable[[Contents], Contents]] = {}
 
 
 class Decoder:
@@ -53,9 +68,9 @@ class Decoder:
             "unicode_array": lambda node, depth: self._unicode_array(node),
             "object_array": lambda node, depth: self._object_array(node),
             "sparse": self._sparse,
-            "generator": self._generator,
-            "random_state": self._random_state,
-            "tree": lambda node, depth: trees.rebuild(self.decode(node["state"], depth)),
+            "generator": self._random,
+            "random_state": self._random,
+            "tree": lambda node, depth: foreign.tree_of(self.decode(node["state"], depth)),
             "object": self._object,
         }
 
@@ -171,15 +186,13 @@ class Decoder:
         check_sparse(matrix)
         return matrix
 
-    def _generator(self, node: dict[str, Any], depth: int) -> np.random.Generator:
+    def _random(self, node: dict[str, Any], depth: int) -> Any:
         state = self.decode(node["state"], depth)
         bits = _bit_generator(state)
-        bits.state = state
-        return np.random.Generator(bits)
-
-    def _random_state(self, node: dict[str, Any], depth: int) -> np.random.RandomState:
-        state = self.decode(node["state"], depth)
-        random_state = np.random.RandomState(_bit_generator(state))
+        if node["kind"] == "generator":
+            bits.state = state
+            return np.random.Generator(bits)
+        random_state = np.random.RandomState(bits)
         random_state.set_state(state)
         return random_state
 
@@ -201,7 +214,7 @@ class Decoder:
         """An object of its parameters and parts; the outermost one is checked with all it holds."""
         parameters = self._values(node.get("parameters", {}), depth, checked=True)
         parts = self._values(node["parts"], depth, checked=True) if "parts" in node else None
-        contents = updated(how, node["version"], Contents(parameters, parts))
+        contents = _updated(how, node["version"], Contents(parameters, parts))
         found = _built(cls, how, contents)
         if not self._checked:
             if not checks.is_fitted(how, found):
@@ -220,13 +233,24 @@ class Decoder:
         return values
 
 
+def _updated(how: Stored, version: Any, contents: Contents) -> Contents:
+    """The contents as the class declares them today, or a ValueError."""
+    if type(version) is not int or not 1 <= version <= how.version:
+        raise ValueError(
+            f"{how.name} has version {str(version)[:20]}, but this labelrank reads versions 1 to "
+            f"{how.version}; update labelrank"
+        )
+    for step in range(version, how.version):
+        contents = OLDER[how.name, step](contents)
+    return contents
+
+
 def _built(cls: Any, how: Stored, contents: Contents) -> Any:
     unknown = (contents.parts or {}).keys() - how.parts.keys()
     if unknown:
         raise _unsound(f"{how.name} has no part {min(unknown)[:40]!r}")
-    attributes = {
-        how.parts[name].attribute or name: value for name, value in (contents.parts or {}).items()
-    }
+    parts = (contents.parts or {}).items()
+    attributes = {how.parts[name].attribute or name: value for name, value in parts}
     if issubclass(cls, tuple):
         return cls(**attributes)
     is_estimator = hasattr(cls, "get_params")

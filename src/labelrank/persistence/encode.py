@@ -8,6 +8,8 @@ names that never change. Estimators among the parameters are settings: their par
 kept. An estimator of scikit-learn inside a fitted model is its attributes.
 """
 
+import hashlib
+import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +21,7 @@ import scipy.sparse as sp
 from labelrank._types import Array
 from labelrank.declared import Stored, how_stored
 from labelrank.errors import ModelFileError
-from labelrank.persistence import checks, trees
+from labelrank.persistence import checks, foreign
 from labelrank.persistence.container import TYPES
 from labelrank.persistence.names import is_sklearn, name_of
 
@@ -34,6 +36,8 @@ _LONG = 32
 _LARGE, _MOSTLY_ZERO = 4096, 0.5
 # What scikit-learn makes anew when it learns or reads: compiled losses, the identity of a list.
 _MADE_ANEW = frozenset({"_loss_function_", "_stop_words_id"})
+# Parameters that change how fast something is learned, and not what.
+_NEUTRAL = frozenset({"n_jobs", "verbose", "memory_limit"})
 
 
 class Encoder:
@@ -76,8 +80,9 @@ class Encoder:
             return self._sparse(value, path, depth)
         if isinstance(value, np.random.Generator | np.random.RandomState):
             return self._random(value, path, depth)
-        if trees.is_tree(value):
-            return {"kind": "tree", "state": self.encode(trees.state(value), path, depth + 1)}
+        if foreign.is_tree(value):
+            state = foreign.tree_state(value)
+            return {"kind": "tree", "state": self.encode(state, path, depth + 1)}
         return self._estimator(value, path, depth)
 
     def _estimator(self, value: Any, path: str, depth: int) -> Node:
@@ -208,12 +213,11 @@ class Encoder:
         return {"blob": self._tensor(blob, path), "lengths": self._tensor(lengths, path)}
 
     def _sparse(self, matrix: Any, path: str, depth: int) -> Node:
-        parts = {
-            part: self._array(getattr(matrix, part), f"{path}.{part}", depth)
-            for part in ("data", "indices", "indptr")
-        }
         shape = [int(side) for side in matrix.shape]
-        return {"kind": "sparse", "class": type(matrix).__name__, "shape": shape, **parts}
+        node = {"kind": "sparse", "class": type(matrix).__name__, "shape": shape}
+        for part in ("data", "indices", "indptr"):
+            node[part] = self._array(getattr(matrix, part), f"{path}.{part}", depth)
+        return node
 
     def _random(self, value: Any, path: str, depth: int) -> Node:
         is_generator = isinstance(value, np.random.Generator)
@@ -249,3 +253,44 @@ def _used(array: Array) -> Array | None:
 
 def _refusal(path: str, what: str, advice: str) -> ModelFileError:
     return ModelFileError(f"cannot save the model: {path} {what}, which is never stored; {advice}")
+
+
+def digest(model: Any) -> str:
+    """The SHA-256, in hex, of what a model has learned and of the settings that made it learn so.
+
+    Two models have the same digest if they learned the same, whatever was predicted since, however
+    many threads took part, and when they were saved. Left out are parts that a class declares as
+    volatile (times, counts of work) and the parameters `n_jobs`, `verbose` and `memory_limit`.
+
+    Examples
+    --------
+    >>> from labelrank import Rocchio, persistence
+    >>> X, Y = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[1, 0], [0, 1], [1, 1]]
+    >>> learner = Rocchio().fit(X, Y)
+    >>> persistence.digest(learner) == persistence.digest(Rocchio().fit(X, Y))
+    True
+    >>> persistence.digest(learner) == persistence.digest(learner.partial_fit(X[:1], Y[:1]))
+    False
+    """
+    tree = _Digester().encode(model, type(model).__name__)
+    text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class _Digester(Encoder):
+    """Names each array by its contents, and leaves out what is not learned."""
+
+    def _tensor(self, array: Array, path: str) -> str:
+        name = super()._tensor(array, path)
+        stored = self.tensors.pop(name)
+        content = hashlib.sha256(f"{stored.dtype.str} {stored.shape} ".encode())
+        content.update(stored.reshape(-1).view("u1").data)
+        return content.hexdigest()
+
+    def _items(self, values: dict[str, Any], path: str, depth: int) -> Node:
+        learned = {name: value for name, value in values.items() if name not in _NEUTRAL}
+        return super()._items(learned, path, depth)
+
+    def _kept(self, how: Stored, value: Any) -> dict[str, Any]:
+        parts = super()._kept(how, value)
+        return {name: part for name, part in parts.items() if not how.parts[name].volatile}

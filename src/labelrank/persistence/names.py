@@ -1,8 +1,4 @@
-"""The classes a model file may hold: a name in a file is looked up here, never imported.
-
-Our classes are stored under the names they declare (`labelrank.declared.stored`), scikit-learn's
-as "sklearn.Ridge": no name says where a class is.
-"""
+"""The classes a model file may hold: a name in a file is looked up here, never imported."""
 
 import importlib
 from typing import Any, TypeVar
@@ -38,12 +34,12 @@ _SKLEARN = {
 
 # What our learners keep inside, besides arrays and estimators: name, and module.
 _PARTS = {
-    "Averaged": "learners.plm.averaged_matrix",
+    "Averaged": "learners.plm.embedding",
     "Link": "learners.chains.links",
     "Encoding": "learners.chains.targets",
     "ColumnInfo": "learners.chains.targets",
     "FittedChain": "learners.chains.scorers",
-    "LabelSums": "learners.label_sums",
+    "LabelSums": "learners.rocchio",
     "LabelWeights": "learners.label_weights",
     "Duals": "learners.margins.prosvm",
     "LogisticLink": "learners.chains.logistic",

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from labelrank import EmbeddingCodingPLM, EmbeddingPCAPLM, decoding, preferences
 from labelrank.kernels.random import uniform
-from labelrank.learners.plm import sampling as drawing
-from labelrank.learners.plm.sampling import arcs_in_turn, positive_nodes
+from labelrank.learners.plm import embedding as drawing
+from labelrank.learners.plm.embedding import arcs_in_turn, positive_nodes
 from labelrank.relevance import check_relevance
 from labelrank.rows import as_rows
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from labelrank.errors import InputError
 from labelrank.learners.margins.binary_relevance import BinaryRelevanceSVM
 from labelrank.learners.margins.prosvm import ProSVM
-from labelrank.learners.neighbors.mlknn import MLkNN
+from labelrank.learners.neighbors.knn import MLkNN
 
 # Dual variables of preferences between two labels that are still worth their memory.
 MOST_ARCS = 100_000_000

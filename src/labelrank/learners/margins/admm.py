@@ -22,15 +22,8 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from labelrank._types import Float32
-from labelrank.learners.margins.solver import (
-    DualState,
-    Outcome,
-    PreferenceDescent,
-    PreferenceProblem,
-    close_gap,
-    measured,
-    squared,
-)
+from labelrank.learners.margins import solver
+from labelrank.learners.margins.solver import DualState, Outcome, PreferenceProblem, squared
 
 # Blocks are solved a little more exactly than the whole must be, within so many epochs a round.
 INNER_TOL = 0.1
@@ -141,9 +134,8 @@ class Rounds:
         self.round += 1
         runner, settings, everywhere = self.runner, self.settings, len(self.placed)
         solve = partial(solve_block, settings=settings, round_=self.round)
-        self.states = runner.map(
-            solve, self.placed, self.states, [self.agreed] * everywhere, self.seeds
-        )
+        agreed = [self.agreed] * everywhere
+        self.states = runner.map(solve, self.placed, self.states, agreed, self.seeds)
         self.agreed = runner.call(partial(agree, settings=settings), self.agreed, *self.states)
         loss_at = partial(_loss_at, C=settings.C)
         losses = runner.map(loss_at, self.placed, [self.agreed] * everywhere)
@@ -160,10 +152,6 @@ class Rounds:
         apart = max(self.objective - self.summary.bound, 0.0)
         return apart / self.objective if self.objective > 0 else 0.0
 
-    def weights(self) -> Float32:
-        """What the blocks agree on."""
-        return self.runner.get(self.runner.call(attrgetter("W"), self.agreed))
-
 
 def minimise(
     blocks: list[PreferenceProblem], settings: Settings, max_rounds: int, runner: Runner,
@@ -171,7 +159,7 @@ def minimise(
 ) -> tuple[Float32, Outcome]:  # fmt: skip
     """Rounds until the relative gap or both residuals are below `tol`; warns if none ever is."""
     rounds = Rounds(blocks, settings, runner)
-    gap, n_rounds = close_gap(rounds, settings.tol, max_rounds, report)
+    gap, n_rounds = solver.close_gap(rounds, settings.tol, max_rounds, report)
     if gap > settings.tol:
         warnings.warn(
             f"ADMM has not converged in {n_rounds} rounds: primal residual "
@@ -181,7 +169,8 @@ def minimise(
             ConvergenceWarning,
             stacklevel=3,
         )
-    return rounds.weights(), Outcome(rounds.objective, rounds.duality_gap, n_rounds)
+    W = runner.get(runner.call(attrgetter("W"), rounds.agreed))
+    return W, Outcome(rounds.objective, rounds.duality_gap, n_rounds)
 
 
 def solve_block(
@@ -199,9 +188,8 @@ def solve_block(
     offset = np.float32(eta / rho) * target
     inside = DualState(offset + pull / np.float32(rho), alpha, rho=rho, offset=offset)
     tol, random = INNER_TOL * settings.tol, np.random.RandomState((seed, round_))
-    close_gap(
-        PreferenceDescent(block, inside, settings.C, tol=tol, random=random), tol, INNER_EPOCHS
-    )
+    descent = solver.PreferenceDescent(block, inside, settings.C, tol=tol, random=random)
+    solver.close_gap(descent, tol, INNER_EPOCHS)
     before = np.float32(0.0) if agreed is None else agreed.W
     relaxed = np.float32(RELAXATION) * inside.W + np.float32(1.0 - RELAXATION) * before
     return BlockState(inside.W, relaxed, u, alpha, np.float32(rho) * (inside.W - offset))
@@ -216,12 +204,10 @@ def agree(before: Consensus | None, *states: BlockState, settings: Settings) -> 
     moved = (len(states) * squared(W if before is None else W - before.W)) ** 0.5
     growth = 2.0 if apart > UNBALANCED * eta * moved else 1.0
     growth = 0.5 if eta * moved > UNBALANCED * apart else growth
-    pulled = _sum([state.pull for state in states])
-    bound = sum(float(state.alpha.sum(dtype=np.float64)) for state in states)
-    summary = Summary(
-        apart, eta * moved, max(apart, moved) / size, 0.5 * squared(W),
-        bound - 0.5 * squared(pulled),
-    )  # fmt: skip
+    pulled = squared(_sum([state.pull for state in states]))
+    bound = sum(float(state.alpha.sum(dtype=np.float64)) for state in states) - 0.5 * pulled
+    relative = max(apart, moved) / size
+    summary = Summary(apart, eta * moved, relative, 0.5 * squared(W), bound)
     return Consensus(W, eta * growth, growth, summary)
 
 
@@ -235,4 +221,4 @@ def _sum(parts: list[Float32]) -> Float32:
 def _loss_at(block: PreferenceProblem, agreed: Consensus, *, C: float) -> float:
     """The weighted losses of all arcs of a block at the agreed weights."""
     no_duals = np.zeros(block.n_duals, np.float32)
-    return float(measured(block, DualState(agreed.W, no_duals), C)[0].sum())
+    return float(solver.measured(block, DualState(agreed.W, no_duals), C)[0].sum())

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from labelrank._types import Float32, Float64
 from labelrank.declared import array, choice, flag, number, seed, stored, threads, value
 from labelrank.kernels.one_vs_rest import learn_pass
-from labelrank.learners.label_weights import LANE, LabelWeights, LinearRanker
+from labelrank.learners.label_weights import LabelWeights, LinearRanker, padded
 from labelrank.learners.margins.solver import SKIPPED, Visits, close_gap, warn_unless_closed
 from labelrank.resources import aligned_zeros, gap_bar, run_jobs
 from labelrank.rows import Rows, as_rows, squared_norms, with_constant
@@ -88,18 +88,15 @@ class BinaryRelevanceSVM(LinearRanker):
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         rows = with_constant(as_rows(X)) if self.fit_intercept else as_rows(X)
-        problem = Problem(
-            rows, squared_norms(rows), as_rows(Y, np.float64), float(self.C),
-            squared=self.loss == "squared_hinge",
-        )  # fmt: skip
-        constant = bool(self.fit_intercept)
-        lanes = _lanes(self.n_labels_)
-        weights = LabelWeights.zeros(rows.n_columns, self.n_labels_, lanes, has_constant=constant)
-        first_seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        parts = [
-            LabelBlock(problem, *span, tol=float(self.tol), seed=first_seed + b)
-            for b, span in enumerate(weights.spans())
-        ]
+        labels, is_squared = as_rows(Y, np.float64), self.loss == "squared_hinge"
+        problem = Problem(rows, squared_norms(rows), labels, float(self.C), is_squared)
+        # An even number of equal blocks, at most WIDEST labels wide.
+        n_blocks = 2 * -(-self.n_labels_ // (2 * WIDEST))
+        size = rows.n_columns, self.n_labels_, padded(-(-self.n_labels_ // n_blocks))
+        weights = LabelWeights.zeros(*size, has_constant=bool(self.fit_intercept))
+        seed, tol = int(check_random_state(self.random_state).randint(2**31 - 1)), float(self.tol)
+        spans = enumerate(weights.spans())
+        parts = [LabelBlock(problem, *span, tol=tol, seed=seed + b) for b, span in spans]
         with gap_bar(type(self).__name__, self.verbose, len(parts)) as report:
             run_jobs([partial(part.solve, self.max_iter, report) for part in parts], self.n_jobs)
         self._weights = weights
@@ -107,12 +104,6 @@ class BinaryRelevanceSVM(LinearRanker):
         self.dual_gap_ = max(part.worst for part in parts)
         self.n_iter_ = max(part.n_iter for part in parts)
         warn_unless_closed(self.dual_gap_, self.tol, self.max_iter, of=" of a label")
-
-
-def _lanes(n_labels: int) -> int:
-    """Width of an even number of equal blocks, at most `WIDEST` labels wide."""
-    n_blocks = 2 * -(-n_labels // (2 * WIDEST))
-    return -(-n_labels // (n_blocks * LANE)) * LANE
 
 
 class Problem(NamedTuple):

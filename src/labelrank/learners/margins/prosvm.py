@@ -32,15 +32,9 @@ from sklearn.utils import check_random_state
 from labelrank._types import Array, Float32
 from labelrank.declared import array, flag, nested, number, seed, stored, threads, value
 from labelrank.learners.label_weights import LabelWeights, LinearRanker
+from labelrank.learners.margins import solver
 from labelrank.learners.margins.admm import Runner, Settings, ThreadRunner, minimise, split_rows
-from labelrank.learners.margins.solver import (
-    DualState,
-    Outcome,
-    PreferenceDescent,
-    PreferenceProblem,
-    close_gap,
-    warn_unless_closed,
-)
+from labelrank.learners.margins.solver import DualState, Outcome, PreferenceProblem
 from labelrank.preferences import Kind, Preferences
 from labelrank.resources import gap_bar
 
@@ -111,33 +105,26 @@ class PreferenceSVM(LinearRanker):
     def _solved_whole(
         self, problem: PreferenceProblem, random: np.random.RandomState
     ) -> tuple[Float32, Outcome]:
-        data = problem.digest() if self.warm_start else ""
-        state = self._resumed(data) or DualState.zeros(problem)
-        descent = PreferenceDescent(
-            problem, state, self.C, tol=self.tol, random=random, n_jobs=self.n_jobs
-        )
+        data, state = problem.digest() if self.warm_start else "", DualState.zeros(problem)
+        duals = getattr(self, "duals_", None)
+        if duals is not None and duals.data == data:
+            # Weights and duals of the last fit on these data, scaled to C, stay feasible.
+            scale = np.float32(self.C / duals.C)
+            state = DualState(self._weights.blocks[0] * scale, duals.alpha * scale)
+        options: Any = {"tol": self.tol, "random": random, "n_jobs": self.n_jobs}
+        descent = solver.PreferenceDescent(problem, state, self.C, **options)
         with gap_bar(type(self).__name__, self.verbose, self.max_iter) as report:
-            gap, n_iter = close_gap(descent, self.tol, self.max_iter, report)
-        warn_unless_closed(gap, self.tol, self.max_iter)
+            gap, n_iter = solver.close_gap(descent, self.tol, self.max_iter, report)
+        solver.warn_unless_closed(gap, self.tol, self.max_iter)
         self.duals_ = Duals(state.alpha, float(self.C), data) if self.warm_start else None
         return state.W, Outcome(descent.objective, gap, n_iter)
-
-    def _resumed(self, data: str) -> DualState | None:
-        """Weights and duals of the last fit on these data, scaled to C: they stay feasible."""
-        duals = getattr(self, "duals_", None)
-        if duals is None or duals.data != data:
-            return None
-        scale = np.float32(self.C / duals.C)
-        return DualState(self._weights.blocks[0] * scale, duals.alpha * scale)
 
     def _solved_apart(
         self, problem: PreferenceProblem, random: np.random.RandomState, runner: Runner
     ) -> tuple[Float32, Outcome]:
         self.duals_, blocks = None, split_rows(problem, self.n_blocks)
-        settings = Settings(
-            float(self.C), len(blocks), float(self.eta), float(self.tol),
-            seed=int(random.randint(2**31 - 1)),
-        )  # fmt: skip
+        seed = int(random.randint(2**31 - 1))
+        settings = Settings(float(self.C), len(blocks), float(self.eta), float(self.tol), seed)
         with gap_bar(type(self).__name__, self.verbose, self.max_rounds) as report:
             return minimise(blocks, settings, self.max_rounds, runner, report)
 

@@ -109,18 +109,13 @@ def best_cuts(scores: Array, grades: Array) -> Array:
 
     Of several such cuts the widest interval wins; one beyond the best or worst label lies at
     distance 1 from it. Unknown labels (NaN) do not count.
-
-    >>> best_cuts(np.array([[0.9, 0.5, 0.1]]), np.array([[1, 1, 0]]))
-    array([0.3])
     """
     known = ~np.isnan(grades)
     order = np.argsort(np.where(known, -scores, np.inf), axis=1, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=1)
-    gain = np.where(np.take_along_axis(grades, order, axis=1) > 0, -1, 1)
-    gain[~np.take_along_axis(known, order, axis=1)] = 0
+    gain = np.take_along_axis(np.where(grades > 0, -1, 1) * known, order, axis=1)
     n_known = known.sum(axis=1)
-    start = np.zeros((len(scores), 1), int)
-    errors = np.hstack([start, np.cumsum(gain, axis=1)])
+    errors = np.hstack([np.zeros((len(scores), 1), int), np.cumsum(gain, axis=1)])
     above = np.hstack([ranked[:, :1] + 2.0, ranked])
     below = np.hstack([ranked, np.zeros((len(scores), 1))])
     last = np.arange(len(scores)), n_known

@@ -131,7 +131,12 @@ class PreferenceProblem(NamedTuple):
         relevant = _by_falling_grade(as_rows(relevant_part(Y), np.float64))
         unknown = as_rows(unknown_part(Y), np.float64)
         weights, chain = kernel_weights(preferences)
-        starts = _dual_starts(relevant, weights)
+        pairs, above, below, order = weights > 0
+        m, K = np.diff(relevant.indptr), relevant.n_columns
+        sizes = pairs * m * K + below * K + above * m
+        if order:
+            sizes += m * m * (ordered_counts(relevant.indptr, relevant.data) > 0)
+        starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         return cls(rows, squared_norms(rows), relevant, unknown, starts, weights, chain)
 
     @property
@@ -153,11 +158,9 @@ class PreferenceProblem(NamedTuple):
 
     def slice(self, first: int, last: int) -> "PreferenceProblem":
         """Instances first .. last-1."""
-        X, relevant, unknown = (
-            rows.slice(first, last) for rows in (self.X, self.relevant, self.unknown)
-        )
         return self._replace(
-            X=X, norms=self.norms[first:last], relevant=relevant, unknown=unknown,
+            X=self.X.slice(first, last), norms=self.norms[first:last],
+            relevant=self.relevant.slice(first, last), unknown=self.unknown.slice(first, last),
             dual_ptr=self.dual_ptr[first : last + 1] - self.dual_ptr[first],
         )  # fmt: skip
 
@@ -186,16 +189,6 @@ def _by_falling_grade(relevant: Rows) -> Rows:
     row = np.repeat(np.arange(relevant.n_rows), np.diff(relevant.indptr))
     order = np.lexsort((relevant.indices, -relevant.data, row))
     return relevant._replace(indices=relevant.indices[order], data=relevant.data[order])
-
-
-def _dual_starts(relevant: Rows, weights: Float64) -> Int64:
-    """Where the duals of each instance begin, and their number in all."""
-    pairs, above, below, order = weights > 0
-    m, K = np.diff(relevant.indptr), relevant.n_columns
-    sizes = pairs * m * K + below * K + above * m
-    if order:
-        sizes += m * m * (ordered_counts(relevant.indptr, relevant.data) > 0)
-    return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
 
 @dataclass
@@ -269,13 +262,8 @@ def measured(
     state.check(problem)
     n = problem.X.n_rows
     loss, slack = np.zeros(n), np.zeros(n)
-    run_jobs(
-        [
-            partial(_pass, problem, state, C, Visits.of(*span, n), 0, loss, slack)
-            for span in row_chunks(n, n_jobs)
-        ],
-        n_jobs,
-    )
+    visits = [Visits.of(*span, n) for span in row_chunks(n, n_jobs)]
+    run_jobs([partial(_pass, problem, state, C, some, 0, loss, slack) for some in visits], n_jobs)
     return loss, slack
 
 

@@ -1,15 +1,17 @@
-"""k nearest neighbours of documents by cosine, over an inverted index (lecture 003)."""
+"""The labels of nearest neighbours: votes by cosine, and ML-kNN (Zhang & Zhou 2007)."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array, Float64, Int64
-from labelrank.declared import choice, cut, number, sparse, stored, threads
-from labelrank.learners.base import IncrementalRanker
+from labelrank.declared import array, choice, cut, flag, number, sparse, stored, threads
+from labelrank.errors import InputError
+from labelrank.learners.base import IncrementalRanker, LabelRanker
 from labelrank.learners.neighbors.search import InvertedIndex, votes
 from labelrank.relevance import relevant_part, unknown_part
 
@@ -106,13 +108,160 @@ class InvertedIndexKNN(IncrementalRanker):
 
 
 def shares(weights: Float64, near: Int64, Y: sp.csr_array) -> Float64:
-    """Of the weight of the neighbours that know a label, the share of those that have it.
-
-    >>> Y = sp.csr_array([[1.0, np.nan], [0.0, 1.0]])
-    >>> shares(np.array([[1.0, 3.0]]), np.array([[0, 1]]), Y).tolist()
-    [[0.25, 1.0]]
-    """
+    """Of the weight of the neighbours that know a label, the share of those that have it."""
     cast = votes(near, weights, Y.shape[0])
     relevant, unknown = relevant_part(Y).astype(bool), unknown_part(Y).astype(bool)
     total = weights.sum(axis=1, keepdims=True) - (cast @ unknown).toarray()
     return (cast @ relevant).toarray() / np.where(total > 0, total, 1.0)
+
+
+@stored(
+    "MLkNN",
+    1,
+    instances=sparse("n", "d", attribute="_X"),
+    relevant=sparse("n", "K", attribute="_Y"),
+    log_odds_=array("f8", "K", "k+1"),
+)
+@dataclass(eq=False, repr=False)
+class MLkNN(LabelRanker):
+    """Nearest neighbours for label sets: the posterior odds of a label given its neighbours.
+
+    Of the k nearest training instances c carry the label. Training counts how often c occurs
+    around instances with and without the label, prediction applies Bayes' rule. Scores are log
+    odds, with their threshold at 0.
+
+    Parameters
+    ----------
+    n_neighbors : int, default 10
+        At most as many as there are other instances.
+    smoothing : float, default 1.0
+        Added to every count.
+    metric : {"euclidean", "cosine"}
+        Equally near neighbours are ordered by row number.
+    algorithm : {"auto", "brute", "index"}
+        "auto" and "brute" compare by `metric`. "index" compares by cosine, which gives the same
+        neighbours if all training rows are equally long (TF-IDF); other rows are refused.
+    count_self : bool, default False
+        In training, count an instance among its own neighbours (the paper does not).
+    n_jobs : int or None
+    verbose : int, default 0
+        Has no effect.
+
+    Attributes
+    ----------
+    log_odds_ : ndarray (K, k + 1)
+        Score of label l where c neighbours carry it: ``log_odds_[l, c]``.
+    n_neighbors_ : int
+        Neighbours looked at.
+
+    References
+    ----------
+    Zhang & Zhou, ML-KNN: a lazy learning approach to multi-label learning. Pattern Recognition
+    40, 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelrank import MLkNN
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    >>> Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]])
+    >>> MLkNN(n_neighbors=2).fit(X, Y).predict([[0.3], [4.9]])
+    array([[1, 0],
+           [0, 1]])
+    """
+
+    n_neighbors: int = number(10, least=1, whole=True)
+    _: KW_ONLY
+    smoothing: float = number(1.0, above=0)
+    metric: str = choice("euclidean", "cosine")
+    algorithm: str = choice("auto", "brute", "index")
+    count_self: bool = flag(False)
+    n_jobs: int | None = threads()
+    verbose: int = 0
+
+    def _check_values(self, X: Any, Y: sp.csr_array) -> None:
+        squares = np.asarray((sp.csr_array(X) ** 2).sum(axis=1))
+        if self._by() != self.metric and np.ptp(squares) > 1e-5 * squares.max():
+            raise InputError(
+                "got algorithm='index' with the Euclidean metric and rows of unequal length; "
+                "use metric='cosine', scale the rows to equal length, or algorithm='brute'"
+            )
+
+    def _by(self) -> str:
+        return "cosine" if self.algorithm == "index" else self.metric
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        self._X = sp.csr_array(X, dtype=np.float64)
+        self._Y = relevant_part(Y).astype(bool).astype(np.float64)
+        self._index = InvertedIndex.of(self._X, self._by())
+        n = X.shape[0]
+        self.n_neighbors_ = min(int(self.n_neighbors), n if self.count_self else n - 1)
+        counts = self._counts(self._around(self._X))
+        self.log_odds_ = self._odds(counts, unknown_part(Y).astype(bool))
+
+    def after_loading(self) -> None:
+        self._index = InvertedIndex.of(self._X, self._by())
+        self.n_neighbors_ = self.log_odds_.shape[1] - 1
+        if self.n_neighbors_ > self._X.shape[0]:
+            raise ValueError("MLkNN has fewer instances than neighbours")
+        self._Y = sp.csr_array(self._Y)
+        if not self._Y.has_canonical_format or (self._Y.data != 1).any():
+            raise ValueError("MLkNN has labels that are not 0 or 1")
+
+    def _around(self, X: sp.csr_array) -> Int64:
+        """Neighbours of the training instances, an instance itself left out unless asked for."""
+        if self.count_self or not self.n_neighbors_:
+            return self._nearest(X, self.n_neighbors_)
+        near = self._nearest(X, self.n_neighbors_ + 1)
+        itself = near == np.arange(len(near))[:, None]
+        itself[~itself.any(axis=1), -1] = True  # duplicates of it took all places
+        return near[~itself].reshape(len(near), -1)
+
+    def _nearest(self, X: Any, k: int) -> Int64:
+        """Row numbers (n × k) of the nearest training instances, nearest first."""
+        if not k:
+            return np.empty((X.shape[0], 0), np.int64)
+        return self._index.search(X, k, self.n_jobs)[1]
+
+    def _counts(self, near: Int64) -> sp.csr_array:
+        """How many of the neighbours carry each label (n × K, sparse)."""
+        return sp.csr_array(votes(near, np.ones(near.shape), self._Y.shape[0]) @ self._Y)
+
+    def _odds(self, counts: sp.csr_array, unknown: sp.csr_array) -> Float64:
+        """Log posterior odds of each label for each number of neighbours that carry it."""
+        everyone = self._histogram(counts, np.full(self.n_labels_, counts.shape[0]))
+        with_label = self._histogram(counts.multiply(self._Y), self._Y.sum(axis=0))
+        not_known = self._histogram(counts.multiply(unknown), unknown.sum(axis=0))
+        without = everyone - with_label - not_known
+        s = float(self.smoothing)
+        likelihood = [
+            (s + c) / (s * (self.n_neighbors_ + 1) + c.sum(axis=1, keepdims=True))
+            for c in (with_label, without)
+        ]
+        prior = s + with_label.sum(axis=1), s + without.sum(axis=1)
+        ratio = np.log(prior[0] / prior[1])[:, None]
+        return np.asarray(ratio + np.log(likelihood[0]) - np.log(likelihood[1]))
+
+    def _histogram(self, counts: Any, total: Array) -> Float64:
+        """K × (k + 1): in how many of `total` instances c neighbours carry the label."""
+        counts = sp.coo_array(counts)
+        width = self.n_neighbors_ + 1
+        place = counts.col.astype(np.int64) * width + counts.data.astype(np.int64)
+        table = np.bincount(place, minlength=self.n_labels_ * width).astype(np.float64)
+        table = table.reshape(self.n_labels_, width)
+        table[:, 0] = total - table[:, 1:].sum(axis=1)
+        return table
+
+    def _scores(self, X: Any) -> Array:
+        counts = sp.coo_array(self._counts(self._nearest(X, self.n_neighbors_)))
+        scores = np.tile(self.log_odds_[:, 0], (X.shape[0], 1))
+        scores[counts.row, counts.col] = self.log_odds_[counts.col, counts.data.astype(np.int64)]
+        return scores
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posterior probability of each label; after a class vector scaled to sum to 1."""
+        check_is_fitted(self)
+        chances = np.asarray(expit(self._scores(self._check_X(X, reset=False))))
+        if self.target_.one_class:
+            return chances / chances.sum(axis=1, keepdims=True)
+        return chances

@@ -27,15 +27,6 @@ class InvertedIndex(NamedTuple):
     Columns stand in order of document frequency. Each of the rare ones has a posting list, the
     rows that have it; the frequent ones are one dense block. For some ten thousand documents
     adding all postings is faster than any rule that skips some.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelrank.learners.neighbors.search import InvertedIndex
-    >>> index = InvertedIndex.of(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]))
-    >>> similarity, near = index.search(np.array([[3.0, 0.0]]), 2)
-    >>> near
-    array([[0, 1]])
     """
 
     rows: Rows
@@ -67,17 +58,12 @@ class InvertedIndex(NamedTuple):
         # A power of two changes no digit, and keeps sums within the range of single precision.
         longest = np.sqrt(squares.max(initial=0.0))
         scale = float(np.exp2(np.ceil(np.log2(longest)))) if longest else 1.0
+        postings = as_rows((rare / scale).T.tocsr())
+        offset = (by_distance * squares / scale / scale / 2).astype(np.float32)
         return cls(
-            rows=as_rows(X, np.float64),
-            half=by_distance * _squares(X) / 2,
-            postings=as_rows((rare / scale).T.tocsr()),
-            block=(block / scale).astype(np.float32),
-            offset=(by_distance * squares / scale / scale / 2).astype(np.float32),
-            center=center,
-            scale=scale,
-            place=place,
-            metric=metric,
-        )
+            as_rows(X, np.float64), by_distance * _squares(X) / 2, postings,
+            (block / scale).astype(np.float32), offset, center, scale, place, metric,
+        )  # fmt: skip
 
     def search(self, X: Any, k: int, n_jobs: int | None = None) -> tuple[Float64, Int64]:
         """Similarities and numbers of the k nearest rows of each row of X, nearest first.

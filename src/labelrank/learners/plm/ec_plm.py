@@ -16,9 +16,8 @@ from labelrank._types import Array, Float32
 from labelrank.declared import choice, stored, value
 from labelrank.kernels.embedding import TIME, learn_codes
 from labelrank.kernels.random import fill_normal
-from labelrank.learners.plm.embedding import EmbeddingRanker
+from labelrank.learners.plm.embedding import Arcs, EmbeddingRanker
 from labelrank.learners.plm.label_codes import LabelCodes
-from labelrank.learners.plm.sampling import Arcs
 from labelrank.rows import Rows
 
 
@@ -73,9 +72,6 @@ class EmbeddingCodingPLM(EmbeddingRanker):
         super()._set_up(X, Y)
         self._W_norm = self._M_norm = 1.0
 
-    def _n_turns(self) -> int:
-        return 2 * self.epochs if self.update == "perceptron" else self.epochs
-
     def _first_codes(self, Y: sp.csr_array) -> Array:
         if self.init == "random":
             return self._random_codes(0)
@@ -84,7 +80,7 @@ class EmbeddingCodingPLM(EmbeddingRanker):
         return codes / np.maximum(length, np.sqrt(1e-3 / len(codes)))
 
     def _random_codes(self, first: int) -> Array:
-        """Normal numbers that depend on label and column alone, of about unit Frobenius norm."""
+        """Normal numbers by label and column alone, of about unit Frobenius norm."""
         codes = np.empty((self.n_labels_, self.n_components), np.float32)
         like = max(first, self.n_labels_ - first)
         scale = 1.0 / np.sqrt(self.n_components * like)
@@ -107,11 +103,8 @@ class EmbeddingCodingPLM(EmbeddingRanker):
         return int(learn_codes(X, arcs, self._W._replace(state=state), self._M))
 
     def _end_turn(self, turn: int) -> None:
-        """Divide what has learned by its Frobenius norm.
-
-        Its mean over unfinished turns is longer than that, the more so with long documents; handed
-        on undivided, the two matrices would drive each other up without bound.
-        """
+        # A mean over unfinished turns is longer than 1, the more so with long documents: handed on
+        # undivided, the two matrices would drive each other up without bound.
         if turn % 2 == 0:
             self._W.normalize()
             self._W_norm = float(np.linalg.norm(self._W.mean())) or 1.0
@@ -122,7 +115,6 @@ class EmbeddingCodingPLM(EmbeddingRanker):
             self._fixed_codes = _of_norm_one(codes)
 
     def _scale(self) -> np.float32:
-        """Over the norms of the two means, as they were when their last turns ended."""
         return np.float32(1.0 / (self._W_norm * self._M_norm))
 
     def after_loading(self) -> None:

@@ -6,16 +6,17 @@ adds z = M_j x_i' - M_q x_k' to W. Arcs are counted by a clock, and learned in t
 `preferences_per_epoch` arcs.
 """
 
+import copy
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from labelrank._types import Array, Float32, Int64
+from labelrank._types import Array, Float32, Float64, Int64
 from labelrank.declared import (
     array,
     choice,
@@ -28,18 +29,12 @@ from labelrank.declared import (
     threads,
     value,
 )  # fmt: skip
+from labelrank.errors import InputError
+from labelrank.kernels import embedding as kernels
+from labelrank.kernels import preference_draws as draws
 from labelrank.kernels import top as top_kernels
-from labelrank.kernels.embedding import learn_embedding
 from labelrank.kernels.instance_arcs import Steps, learn_instances
 from labelrank.learners.base import IncrementalRanker
-from labelrank.learners.plm.averaged_matrix import Averaged
-from labelrank.learners.plm.sampling import (
-    Arcs,
-    arcs_in_turn,
-    positive_nodes,
-    random_arcs,
-    random_rows,
-)
 from labelrank.preferences import Kind, Preferences
 from labelrank.resources import row_chunks, run_jobs, track
 from labelrank.rows import Rows, as_rows
@@ -48,6 +43,113 @@ WINDOW = 256
 _MARGIN = 1.0
 _MOST_KEPT = 200
 _SCORES_PER_THREAD = 1 << 16
+# Beyond this factor between stored and true values of a matrix the two are made one again.
+_FAR = 1e4
+
+# One row per arc: instance i and relevant label j over instance k and irrelevant label q.
+Arcs: TypeAlias = Int64
+
+
+@stored(
+    "Averaged",
+    1,
+    values=array("f4", "rows", "s"),
+    sums=array("f8", "rows", "s"),
+    since=array("f8", "rows"),
+    state=array("f8", 4),
+    squares=array("f8", "rows"),
+)
+class Averaged(NamedTuple):
+    """A matrix, SCALE * values, and what its mean needs; `kernels.embedding` has the fields."""
+
+    values: Float32
+    sums: Float64
+    since: Float64
+    state: Float64
+    squares: Float64
+
+    @classmethod
+    def of(cls, start: Array) -> "Averaged":
+        """A matrix that is `start` and has no past."""
+        values = np.array(start, np.float32, order="C")
+        state = np.array([1.0, 0.0, np.square(values, dtype=np.float64).sum(), 0.0])
+        zeros = np.zeros(len(values))
+        return cls(values, np.zeros(values.shape), zeros, state, zeros.copy())
+
+    def mean(self) -> Float32:
+        """The mean over its arcs; the matrix itself while there was none."""
+        time = self.state[kernels.TIME]
+        if not time:
+            return (self.values * self.state[kernels.SCALE]).astype(np.float32)
+        gap = self.state[kernels.CLOCK] - self.since
+        return ((self.sums + gap[:, None] * self.values) / time).astype(np.float32)
+
+    def normalize(self) -> None:
+        """Divide by the Frobenius norm: a factor for all, hardly ever a visit of all weights."""
+        square = self.state[kernels.SQUARE]
+        if square > 0:
+            self.state[kernels.SCALE] = 1.0 / np.sqrt(square)
+        if not 1 / _FAR < self.state[kernels.SCALE] < _FAR:
+            kernels.settle(self)
+
+    def widened(self, more: Array) -> "Averaged":
+        """A new matrix with further rows, which count as if they had always been there."""
+        old, new = copy.deepcopy(self), Averaged.of(more)
+        kernels.settle(old)
+        state = old.state.copy()
+        values = np.vstack([old.values, new.values])
+        state[kernels.SQUARE] = np.square(values, dtype=np.float64).sum()
+        sums = np.vstack([old.sums, state[kernels.TIME] * np.asarray(more, np.float64)])
+        since = np.concatenate([old.since, new.since])
+        return Averaged(values, sums, since, state, np.concatenate([old.squares, new.squares]))
+
+    def project(self, X: Rows, n_jobs: int | None) -> Float32:
+        """X times the mean, n × s."""
+        if X.n_columns != len(self.values):
+            raise InputError(
+                f"X has {X.n_columns} features, but the embedding has {len(self.values)}"
+            )
+        H = np.empty((X.n_rows, self.values.shape[1]), np.float32)
+        jobs = [partial(kernels.project, X, self, *s, H) for s in row_chunks(X.n_rows, n_jobs)]
+        run_jobs(jobs, n_jobs)
+        return H
+
+
+class Nodes(NamedTuple):
+    """The positive nodes of some rows: instance and relevant label of each, in order."""
+
+    rows: Int64
+    labels: Int64
+
+
+def positive_nodes(Y: Rows, first: int = 0) -> Nodes:
+    """The positive nodes of the rows from `first` on."""
+    start = int(Y.indptr[first])
+    relevant = start + np.flatnonzero(Y.data[start:] > 0)
+    owner = np.repeat(np.arange(first, Y.n_rows), np.diff(Y.indptr[first:]))
+    return Nodes(owner[relevant - start], Y.indices[relevant].astype(np.int64))
+
+
+def random_arcs(Y: Rows, nodes: Nodes, count: int, seed: int, clock: int, same: bool) -> Arcs:
+    """Arcs from random positive nodes; none if there is no positive node."""
+    arcs = np.zeros((count if len(nodes.rows) else 0, 4), np.int64)
+    draws.draw_arcs(Y, nodes, seed, clock, same, 0, arcs)
+    return arcs
+
+
+def arcs_in_turn(Y: Rows, first: int, window: int, seed: int, clock: int, same: bool) -> Arcs:
+    """One arc from each positive node of the rows from `first` on, in order."""
+    nodes = positive_nodes(Y, first)
+    arcs = np.zeros((len(nodes.rows), 4), np.int64)
+    draws.draw_arcs(Y, nodes, seed, clock, same, window, arcs)
+    return arcs
+
+
+def random_rows(candidates: Int64, count: int, seed: int, clock: int) -> Int64:
+    """Rows drawn from the candidates with replacement; none if there is no candidate."""
+    rows = np.empty(count if len(candidates) else 0, np.int64)
+    draws.draw_rows(candidates, seed, clock, rows)
+    return rows
 
 
 @stored(
@@ -88,13 +190,9 @@ class EmbeddingRanker(IncrementalRanker):
         """M before the first arc, K × s."""
         raise NotImplementedError
 
-    def _n_turns(self) -> int:
-        """Turns, or draws of so many instances, in `fit`."""
-        return self.epochs
-
     def _learn_turn(self, X: Rows, arcs: Arcs, turn: int) -> int:
         """Learn arcs, all of the same turn; returns how many were violated."""
-        return int(learn_embedding(X, arcs, self._fixed_codes, self._W))
+        return int(kernels.learn_embedding(X, arcs, self._fixed_codes, self._W))
 
     def _end_turn(self, turn: int) -> None:
         """What follows the last arc of a turn."""
@@ -117,7 +215,8 @@ class EmbeddingRanker(IncrementalRanker):
         nodes, size = positive_nodes(labels), int(self.preferences_per_epoch)
         labelled = np.unique(nodes.rows)
         same = self.arcs == "instance"
-        for _ in track(range(self._n_turns()), type(self).__name__, self.verbose):
+        both = self._codes_learn and self.update == "perceptron"
+        for _ in track(range(self.epochs * (1 + both)), type(self).__name__, self.verbose):
             at = self._seed, self._clock
             if self.update == "adagrad":
                 self._learn_instances(instances, labels, random_rows(labelled, size, *at))
@@ -155,11 +254,9 @@ class EmbeddingRanker(IncrementalRanker):
                 self._end_turn(turn)
 
     def _learn_instances(self, X: Rows, Y: Rows, order: Int64) -> None:
-        rate = float(self.learning_rate)
+        rate, at = float(self.learning_rate), (self._seed, self._clock)
         steps = Steps(int(self.negatives), rate, _MARGIN, self._codes_learn)
-        self.n_violated_ += int(
-            learn_instances(X, Y, order, self._seed, self._clock, steps, self._W, self._M)
-        )
+        self.n_violated_ += int(learn_instances(X, Y, order, *at, steps, self._W, self._M))
         self._clock += len(order)
 
     @property

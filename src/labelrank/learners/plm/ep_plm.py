@@ -114,6 +114,5 @@ class EmbeddingPCAPLM(EmbeddingRanker):
         try:
             return np.asarray(self.codes, np.float64)
         except (TypeError, ValueError) as error:
-            raise InputError(
-                f"got codes of type {type(self.codes).__name__}; give a matrix of numbers"
-            ) from error
+            what = type(self.codes).__name__
+            raise InputError(f"got codes of type {what}; give a matrix of numbers") from error

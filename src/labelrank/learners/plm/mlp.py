@@ -106,10 +106,8 @@ class MultilayerPerceptron(LabelRanker):
                 network.set_params(batch_size=len(rows))
                 network.partial_fit(X[rows], _targets(Y[rows]), classes=classes)
         (hidden, output), (start, end) = network.coefs_, network.intercepts_
-        return [
-            (hidden, start),
-            (np.ascontiguousarray(output[:, : self.n_labels_]), end[: self.n_labels_]),
-        ]
+        K = self.n_labels_
+        return [(hidden, start), (np.ascontiguousarray(output[:, :K]), end[:K])]
 
     def _by_torch(self, X: Any, Y: sp.csr_array) -> list[tuple[Array, Array]]:
         import torch
@@ -131,10 +129,8 @@ class MultilayerPerceptron(LabelRanker):
                 adam.zero_grad()
                 (loss / len(rows)).backward()
                 adam.step()
-        return [
-            (matrix.detach().numpy(), intercept.detach().numpy())
-            for matrix, intercept in zip(matrices, intercepts, strict=True)
-        ]
+        pairs = zip(matrices, intercepts, strict=True)
+        return [(matrix.detach().numpy(), start.detach().numpy()) for matrix, start in pairs]
 
     def _scores(self, X: Any) -> Array:
         hidden = np.asarray(X @ self._hidden) + self._start
@@ -159,7 +155,6 @@ def _product(torch: Any, X: Any, matrix: Any) -> Any:
         return torch.from_numpy(np.ascontiguousarray(X)) @ matrix
     X = sp.coo_array(X)
     places = torch.from_numpy(np.vstack(X.coords).astype(np.int64))
-    sparse = torch.sparse_coo_tensor(
-        places, torch.from_numpy(X.data), size=X.shape, check_invariants=False
-    )
+    values = torch.from_numpy(X.data)
+    sparse = torch.sparse_coo_tensor(places, values, size=X.shape, check_invariants=False)
     return torch.sparse.mm(sparse, matrix)

@@ -14,17 +14,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
 from labelrank._types import Array, Float64, Int64
-from labelrank.declared import (
-    anything,
-    array,
-    choice,
-    cut,
-    flag,
-    number,
-    seed,
-    stored,
-    value,
-)
+from labelrank.declared import anything, array, choice, cut, flag, number, seed, stored, value
 from labelrank.kernels import plm as kernels
 from labelrank.learners.base import IncrementalRanker
 from labelrank.preferences import Kind, Preferences
@@ -129,10 +119,8 @@ class PreferenceLearningMachine(IncrementalRanker):
         if self.kernel is None:
             rows = as_rows(X)
             for order in orders:
-                clock = self.n_graphs_
-                self._count(
-                    kernels.learn_linear(rows, labels, order, graph, clock, self._W, self._U)
-                )
+                n = self.n_graphs_
+                self._count(*kernels.learn_linear(rows, labels, order, graph, n, self._W, self._U))
             return
         n_known = self._add_support(X)
         for order in orders:
@@ -140,14 +128,14 @@ class PreferenceLearningMachine(IncrementalRanker):
             for part in blocks(len(order), _AT_ONCE):
                 at, G = order[part], self._gram(X[order[part]])
                 state = self.n_graphs_, self._W, self._U, active
-                self._count(kernels.learn_dual(G, at + n_known, labels, at, graph, *state))
+                self._count(*kernels.learn_dual(G, at + n_known, labels, at, graph, *state))
         erred = np.flatnonzero(self._active())
         self._support = self._support[erred]
         self._W, self._U = self._W[erred], self._U[erred]
 
-    def _count(self, met_and_violated: tuple[int, int]) -> None:
-        self.n_graphs_ += met_and_violated[0]
-        self.n_violated_ += met_and_violated[1]
+    def _count(self, n_met: int, n_violated: int) -> None:
+        self.n_graphs_ += n_met
+        self.n_violated_ += n_violated
 
     def _add_support(self, X: Any) -> int:
         """Put the new instances behind the support; returns where they start."""
@@ -163,7 +151,6 @@ class PreferenceLearningMachine(IncrementalRanker):
         return n_known
 
     def _active(self) -> Array:
-        """Which instances ever erred."""
         return (self._W != 0).any(axis=1) | (self._U != 0).any(axis=1)
 
     def _gram(self, X: Any) -> Float64:
