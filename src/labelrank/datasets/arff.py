@@ -29,35 +29,16 @@ class Table:
 
 
 def read_table(source: Source, encoding: str | None = None) -> Table:
-    """Read an ARFF file.
-
-    Parameters
-    ----------
-    source : Source
-    encoding : str or None
-        None: by byte order mark, else UTF-8, else Latin-1.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from labelrank.datasets.arff import read_table
-    >>> from labelrank.datasets.opening import Source
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "tiny.arff"
-    ...     _ = path.write_text("@relation r\\n@attribute a {x,y}\\n@data\\ny\\n?\\n")
-    ...     read_table(Source(path)).values.ravel()
-    array([ 1., nan])
-    """
+    """Read an ARFF file."""
     lines = source.lines(encoding, fallback="latin-1")
     if not lines:
         raise FormatError(f"{source.name}: the file is empty")
     relation, attributes, start = _header(lines, source)
-    rows = [(number, line) for number, line in _data_lines(lines, start)]
+    rows = [(number, line.strip()) for number, line in enumerate(lines[start:], start + 1)]
+    rows = [(number, line) for number, line in rows if line and line[0] != "%"]
     source.limits.check("rows", len(rows), source.name)
     data = Rows([line for _, line in rows], [number for number, _ in rows], attributes, source.name)
-    values, texts = data.read(source.limits)
-    return Table(relation, attributes, values, texts)
+    return Table(relation, attributes, *data.read(source.limits))
 
 
 def _header(lines: list[str], source: Source) -> tuple[str, list[Attribute], int]:
@@ -75,7 +56,10 @@ def _header(lines: list[str], source: Source) -> tuple[str, list[Attribute], int
         if word.startswith("@relation"):
             relation = unquote(line[len("@relation") :].strip())
         elif word.startswith("@attribute"):
-            attributes.append(_attribute(line, number, source))
+            try:
+                attributes.append(parse_attribute(line))
+            except ValueError as error:
+                raise FormatError(f"{source.name}, line {number}: {error}") from error
             source.limits.check("features", len(attributes), source.name)
         else:
             raise FormatError(
@@ -85,20 +69,6 @@ def _header(lines: list[str], source: Source) -> tuple[str, list[Attribute], int
     raise FormatError(f"{source.name}: no @data line; the file is cut short or not ARFF")
 
 
-def _attribute(line: str, number: int, source: Source) -> Attribute:
-    try:
-        return parse_attribute(line)
-    except ValueError as error:
-        raise FormatError(f"{source.name}, line {number}: {error}") from error
-
-
-def _data_lines(lines: list[str], start: int) -> Iterable[tuple[int, str]]:
-    for number in range(start, len(lines)):
-        line = lines[number].strip()
-        if line and line[0] != "%":
-            yield number + 1, line
-
-
 def write_table(table: Table, path: str | os.PathLike[str]) -> None:
     """Write an ARFF file, sparse if the values are; compressed as the name ends."""
     with open_to_write(path) as file:
@@ -106,8 +76,8 @@ def write_table(table: Table, path: str | os.PathLike[str]) -> None:
         for attribute in table.attributes:
             file.write(f"@attribute {quote(attribute.name)} {_declared(attribute)}\n".encode())
         file.write(b"\n@data\n")
-        for line in _sparse_lines(table) if sp.issparse(table.values) else _dense_lines(table):
-            file.write(line.encode())
+        lines = _sparse_lines(table) if sp.issparse(table.values) else _dense_lines(table)
+        file.writelines(line.encode() for line in lines)
 
 
 def _declared(attribute: Attribute) -> str:

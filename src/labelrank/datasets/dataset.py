@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,7 @@ class Dataset:
         """The chosen instances (indices or a boolean mask), without a split of their own."""
         chosen = np.asarray(rows)
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        none: dict[str, Any] = dict.fromkeys(PARTS)
         return replace(
             self,
             name=name or self.name,
@@ -74,9 +75,7 @@ class Dataset:
             Y=sp.csr_array(self.Y)[chosen] if sp.issparse(self.Y) else self.Y[chosen],
             texts=None if self.texts is None else [self.texts[i] for i in chosen],
             ids=None if self.ids is None else [self.ids[i] for i in chosen],
-            train=None,
-            validation=None,
-            test=None,
+            **none,
         )
 
     def with_split(self, parts: dict[str, npt.ArrayLike]) -> Dataset:
@@ -87,15 +86,7 @@ class Dataset:
         return replace(self, **made)
 
     def with_labels(self, columns: npt.ArrayLike) -> Dataset:
-        """The same instances with the chosen labels only, in the whole and in every part.
-
-        Examples
-        --------
-        >>> from labelrank.relevance import check_relevance
-        >>> data = Dataset("tiny", None, check_relevance([[1, 0, 2]]), label_names=["a", "b", "c"])
-        >>> data.with_labels([2, 0]).label_names
-        ['c', 'a']
-        """
+        """The same instances with the chosen labels only, in the whole and in every part."""
         chosen = np.asarray(columns)
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
         classes, parents = self.target_classes, self.label_parents
@@ -111,33 +102,22 @@ class Dataset:
 
 
 def join(parts: dict[str, Dataset], name: str) -> Dataset:
-    """The whole of the named parts, one after the other, with the parts in it.
-
-    Examples
-    --------
-    >>> from labelrank.relevance import check_relevance
-    >>> one = Dataset("one", None, check_relevance([[1, 0]]), ["grain"], ["a", "b"])
-    >>> whole = join({"train": one, "test": one}, "both")
-    >>> whole.n_instances, whole.texts, whole.test.name
-    (2, ['grain', 'grain'], 'both-test')
-    """
-    named: dict[str, Any] = {
-        part: replace(dataset, name=f"{name}-{part}") for part, dataset in parts.items()
-    }
-    found = list(named.values())
-    for dataset in found[1:]:
-        if (dataset.label_names, dataset.n_features) != (found[0].label_names, found[0].n_features):
+    """The whole of the named parts, one after the other, with the parts in it."""
+    named: dict[str, Any] = {p: replace(one, name=f"{name}-{p}") for p, one in parts.items()}
+    first, *others = named.values()
+    for other in others:
+        if (other.label_names, other.n_features) != (first.label_names, first.n_features):
             raise InputError(
-                f"{dataset.name} and {found[0].name} have other labels or features; "
+                f"{other.name} and {first.name} have other labels or features; "
                 "give parts of the same data set"
             )
     return replace(
-        found[0],
+        first,
         name=name,
-        X=None if found[0].X is None else _stack([dataset.X for dataset in found]),
-        Y=_stack([dataset.Y for dataset in found]),
-        texts=_chain([dataset.texts for dataset in found]),
-        ids=_chain([dataset.ids for dataset in found]),
+        X=None if first.X is None else _stack([one.X for one in named.values()]),
+        Y=_stack([one.Y for one in named.values()]),
+        texts=_chain([one.texts for one in named.values()]),
+        ids=_chain([one.ids for one in named.values()]),
         **named,
     )
 
@@ -150,9 +130,7 @@ def _stack(matrices: Sequence[Any]) -> Any:
 
 def _chain(lists: Sequence[list[str] | None]) -> list[str] | None:
     present = [entries for entries in lists if entries is not None]
-    return (
-        [entry for entries in present for entry in entries] if len(present) == len(lists) else None
-    )
+    return list(chain(*present)) if len(present) == len(lists) else None
 
 
 def describe(dataset: Dataset) -> dict[str, Any]:
@@ -192,7 +170,8 @@ def _relevance(Y: sp.csr_array) -> dict[str, Any]:
     relevant.data[np.isnan(relevant.data)] = 0
     relevant.eliminate_zeros()
     counts = np.bincount(relevant.indices, minlength=K)
-    sets = _label_sets(relevant)
+    bounds = pairwise(relevant.indptr.tolist())
+    sets = Counter(relevant.indices[start:end].tobytes() for start, end in bounds)
     imbalance = counts.max() / counts[counts > 0]
     return {
         "cardinality": relevant.nnz / max(n, 1),
@@ -206,12 +185,6 @@ def _relevance(Y: sp.csr_array) -> dict[str, Any]:
         "graded": float((relevant.data != 1).mean()) if relevant.nnz else 0.0,
         "unknown": float(unknown),
     }
-
-
-def _label_sets(relevant: sp.csr_array) -> Counter[bytes]:
-    bounds = relevant.indptr.tolist()
-    pairs = pairwise(bounds)
-    return Counter(relevant.indices[start:end].tobytes() for start, end in pairs)
 
 
 def _targets(dataset: Dataset) -> dict[str, Any]:

@@ -131,10 +131,13 @@ class _Downloader:
     def _attempt(self, url: str, last: bool) -> bool:
         import requests
 
+        headers = {"Accept-Encoding": "identity", "User-Agent": "labelrank"}
+        if self._received():
+            headers["Range"] = f"bytes={self._received()}-"
+            if self.validator:
+                headers["If-Range"] = self.validator
         try:
-            with requests.get(
-                url, headers=self._headers(), stream=True, timeout=_TIMEOUT
-            ) as response:
+            with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
                 return self._receive(response)
         except requests.RequestException:
             if last:
@@ -143,14 +146,6 @@ class _Downloader:
 
     def _received(self) -> int:
         return self.part.stat().st_size if self.part.exists() else 0
-
-    def _headers(self) -> dict[str, str]:
-        headers = {"Accept-Encoding": "identity", "User-Agent": "labelrank"}
-        if self._received():
-            headers["Range"] = f"bytes={self._received()}-"
-            if self.validator:
-                headers["If-Range"] = self.validator
-        return headers
 
     def _receive(self, response: Any) -> bool:
         if response.status_code == 416:

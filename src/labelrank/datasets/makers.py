@@ -7,31 +7,29 @@ probable label path, and `make_rcv1_like` the shape of a news archive at any siz
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.optimize import brentq
 from sklearn.utils import check_random_state
 
+from labelrank._types import Array, Float64, Int32
 from labelrank.errors import InputError
 from labelrank.rows import of_lengths
-
-Floats = npt.NDArray[np.float64]
 
 
 class LinearPreferences(NamedTuple):
     """`X @ coef.T > 0` is the true label set and its order the true ranking (without noise)."""
 
-    X: Floats
+    X: Float64
     Y: sp.csr_array
-    coef: Floats
+    coef: Float64
 
 
 class Chain(NamedTuple):
     """Labels drawn link by link; `mode` is the most probable path of each instance."""
 
-    X: Floats
+    X: Float64
     Y: sp.csr_array
-    coef: Floats
+    coef: Float64
     mode: sp.csr_array
 
 
@@ -43,11 +41,6 @@ def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise InputError(f"got {name}={value}; give a share between 0 and 1")
-
-
 def _sizes(**sizes: int) -> None:
     for name, value in sizes.items():
         if value < 1:
@@ -55,16 +48,10 @@ def _sizes(**sizes: int) -> None:
 
 
 def make_linear_preferences(
-    n_instances: int = 500,
-    n_features: int = 20,
-    n_labels: int = 10,
-    *,
-    cardinality: float = 2.5,
-    noise: float = 0.0,
-    grades: int = 1,
-    unknown: float = 0.0,
+    n_instances: int = 500, n_features: int = 20, n_labels: int = 10, *,
+    cardinality: float = 2.5, noise: float = 0.0, grades: int = 1, unknown: float = 0.0,
     random_state: Any = None,
-) -> LinearPreferences:
+) -> LinearPreferences:  # fmt: skip
     """Labels that a linear ranker without intercept can rank and cut without error.
 
     The last feature is the constant 1: its weights hold the threshold, so learners without an
@@ -73,15 +60,11 @@ def make_linear_preferences(
     Parameters
     ----------
     n_instances, n_features, n_labels : int
-    cardinality : float
-        Expected number of relevant labels of an instance.
-    noise : float
-        Standard deviation of the normal noise added to the scores (themselves of standard
-        deviation 1) before the labels are read off.
-    grades : int
-        Relevant labels get the grades 1 to `grades`, by rising score.
-    unknown : float
-        Share of the entries of Y hidden as NaN.
+    cardinality : expected number of relevant labels of an instance
+    noise : standard deviation of the normal noise added to the scores (themselves of standard
+        deviation 1) before the labels are read off
+    grades : relevant labels get the grades 1 to `grades`, by rising score
+    unknown : share of the entries of Y hidden as NaN
     random_state : int, Generator, RandomState or None
 
     Examples
@@ -91,8 +74,9 @@ def make_linear_preferences(
     True
     """
     _sizes(n_instances=n_instances, n_features=n_features - 1, n_labels=n_labels, grades=grades)
-    _share("unknown", unknown)
-    _share("cardinality / n_labels", cardinality / n_labels)
+    for name, share in (("unknown", unknown), ("cardinality / n_labels", cardinality / n_labels)):
+        if not 0 <= share <= 1:
+            raise InputError(f"got {name}={share}; give a share between 0 and 1")
     rng = _generator(random_state)
     X = np.ones((n_instances, n_features))
     X[:, :-1] = rng.normal(size=(n_instances, n_features - 1))
@@ -107,7 +91,7 @@ def make_linear_preferences(
     return LinearPreferences(X, sp.csr_array(Y), coef)
 
 
-def _graded(scores: Floats, grades: int) -> Floats:
+def _graded(scores: Float64, grades: int) -> Float64:
     relevant = scores[scores > 0]
     inner = np.linspace(0, 1, grades + 1)[1:-1]
     cuts = np.quantile(relevant, inner) if len(relevant) else np.empty(0)
@@ -115,13 +99,9 @@ def _graded(scores: Floats, grades: int) -> Floats:
 
 
 def make_chain(
-    n_instances: int = 500,
-    n_features: int = 10,
-    n_labels: int = 6,
-    *,
-    coupling: float = 2.0,
-    random_state: Any = None,
-) -> Chain:
+    n_instances: int = 500, n_features: int = 10, n_labels: int = 6, *,
+    coupling: float = 2.0, random_state: Any = None,
+) -> Chain:  # fmt: skip
     """Labels that depend on the features and on the label before them.
 
     Link k is relevant with probability sigmoid(coef_k · x + coupling · (±1)), the sign being
@@ -130,8 +110,7 @@ def make_chain(
     Parameters
     ----------
     n_instances, n_features, n_labels : int
-    coupling : float
-        Strength of the link; 0 makes the labels independent given x.
+    coupling : strength of the link; 0 makes the labels independent given x
     random_state : int, Generator, RandomState or None
 
     Examples
@@ -150,11 +129,10 @@ def make_chain(
     for k in range(n_labels):
         link = coupling * (2 * Y[:, k - 1] - 1) if k else 0.0
         Y[:, k] = rng.random(n_instances) < 1 / (1 + np.exp(-scores[:, k] - link))
-    mode = _viterbi(scores, coupling)
-    return Chain(X, sp.csr_array(Y), coef, sp.csr_array(mode))
+    return Chain(X, sp.csr_array(Y), coef, sp.csr_array(_viterbi(scores, coupling)))
 
 
-def _viterbi(scores: Floats, coupling: float) -> Floats:
+def _viterbi(scores: Float64, coupling: float) -> Float64:
     """Most probable paths: log p(y_k | y_{k-1}) = -log(1 + exp(-(2 y_k - 1)(s_k ± coupling)))."""
     n, K = scores.shape
     signs = np.array([-1.0, 1.0])
@@ -181,14 +159,9 @@ _PILOT = 2000
 
 
 def make_rcv1_like(
-    n_instances: int = 100_000,
-    n_features: int = 25_000,
-    nonzeros: int = 75,
-    n_labels: int = 103,
-    *,
-    cardinality: float = 3.2,
-    random_state: Any = None,
-) -> tuple[sp.csr_array, sp.csr_array]:
+    n_instances: int = 100_000, n_features: int = 25_000, nonzeros: int = 75, n_labels: int = 103,
+    *, cardinality: float = 3.2, random_state: Any = None,
+) -> tuple[sp.csr_array, sp.csr_array]:  # fmt: skip
     """News-like term vectors, and the topics that caused them.
 
     Topics and words follow Zipf's law; about a third of the words of a document come from the
@@ -198,10 +171,8 @@ def make_rcv1_like(
     Parameters
     ----------
     n_instances, n_features, n_labels : int
-    nonzeros : int
-        Mean number of distinct words of a document.
-    cardinality : float
-        Mean number of topics of a document.
+    nonzeros : mean number of distinct words of a document
+    cardinality : mean number of topics of a document
     random_state : int, Generator, RandomState or None
 
     Returns
@@ -232,12 +203,12 @@ def make_rcv1_like(
     return _tf_idf(vocabulary.write(rng, Y, length)), Y
 
 
-def _zipf(size: int, exponent: float) -> Floats:
+def _zipf(size: int, exponent: float) -> Float64:
     weight = 1.0 / (10 + np.arange(size)) ** exponent
     return weight / weight.sum()
 
 
-def _table(probability: Floats) -> npt.NDArray[np.int32]:
+def _table(probability: Float64) -> Int32:
     """Slots holding each index in proportion to its probability: drawing is then one look-up."""
     middle = (np.arange(_TABLE) + 0.5) / _TABLE
     return np.searchsorted(np.cumsum(probability)[:-1], middle).astype(np.int32)
@@ -253,14 +224,12 @@ def _topics(rng: np.random.Generator, n: int, n_labels: int, cardinality: float)
     rate = 0.0 if cardinality == 1 else brentq(excess, 0.0, 1e6)
     draws = 1 + rng.poisson(rate, n)
     labels = rng.permutation(n_labels)[_table(p)[rng.integers(0, _TABLE, draws.sum())]]
-    Y = _rows(labels, draws, n_labels, np.int64)
+    Y = _counted(labels, draws, n_labels, np.int64)
     Y.data[:] = 1
     return Y
 
 
-def _rows(
-    columns: npt.NDArray[Any], lengths: npt.NDArray[Any], n_columns: int, dtype: npt.DTypeLike
-) -> sp.csr_array:
+def _counted(columns: Array, lengths: Array, n_columns: int, dtype: Any) -> sp.csr_array:
     csr = of_lengths(lengths, columns, np.ones(len(columns), dtype), n_columns)
     csr.sum_duplicates()
     return csr
@@ -291,7 +260,7 @@ class _Vocabulary:
         pick = Y.indptr[document] + (rng.random(len(at)) * n_topics).astype(np.int64)
         slot = self.within_topic[rng.integers(0, _TABLE, len(at))]
         words[at] = self.topical[Y.indices[pick], slot]
-        return _rows(words, lengths, self.n_features, np.float32)
+        return _counted(words, lengths, self.n_features, np.float32)
 
 
 def _tf_idf(counts: sp.csr_array) -> sp.csr_array:

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from labelrank._types import Array
+from labelrank.datasets.opening import check_choice
 from labelrank.errors import InputError
 from labelrank.kernels import documents
 from labelrank.rows import of_lengths
@@ -41,19 +42,14 @@ class MeshStream:
     """
 
     def __init__(
-        self,
-        n_labels: int = 28_333,
-        n_features: int = 100_000,
-        *,
-        weighting: str = "unit",
-        random_state: int = 0,
-    ) -> None:
+        self, n_labels: int = 28_333, n_features: int = 100_000, *,
+        weighting: str = "unit", random_state: int = 0,
+    ) -> None:  # fmt: skip
         if n_labels < 32 or n_features < 100:
             raise InputError(
                 f"got {n_labels} labels and {n_features} features; give at least 32 and 100"
             )
-        if weighting not in ("unit", "bag"):
-            raise InputError(f"got weighting={weighting!r}; use 'unit' or 'bag'")
+        check_choice("weighting", weighting, ("unit", "bag"))
         if not 0 <= random_state < 2**31:
             raise InputError(f"got random_state={random_state}; give an integer from 0 to 2**31-1")
         self.n_labels = n_labels
@@ -103,12 +99,11 @@ class MeshStream:
             self.random_state, first, ROOTS, CHILDREN, self.n_features, labels, n_labels,
             words, counts, n_words,
         )  # fmt: skip
+        used = np.arange(shape[1]) < n_words[:, None]
         if self.weighting == "unit":
             np.log(counts, out=counts, where=counts > 0)
-            used = np.arange(shape[1]) < n_words[:, None]
             counts[used] += 1
             counts /= np.sqrt((counts**2).sum(axis=1, where=used, keepdims=True))
-        used = np.arange(shape[1]) < n_words[:, None]
         return of_lengths(n_words, words[used], counts[used], self.n_features)
 
 

@@ -2,8 +2,8 @@
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -14,7 +14,7 @@ from defusedxml.ElementTree import ParseError, fromstring
 from labelrank.datasets.arff import Table, read_table, write_table
 from labelrank.datasets.arff_parsing import Attribute
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.opening import COMPRESSED, Limits, Source, open_to_write
+from labelrank.datasets.opening import COMPRESSED, Limits, Source, check_choice, open_to_write
 from labelrank.datasets.tabular import to_dataset
 from labelrank.errors import FormatError, InputError
 
@@ -36,23 +36,11 @@ def read(
 ) -> Dataset:
     """Read an ARFF file whose targets are told by XML, by `n_labels` or by MEKA's `-C`.
 
-    Parameters
-    ----------
-    source : Source
-    format : {"arff", "mulan"}
-        "mulan" insists on an XML file.
-    encoding : str or None
-    xml : path of the XML file; None looks beside the ARFF file for its name, also without
-        parts such as "-train"
-    n_labels : number of targets, where neither XML nor `-C` says it
-    labels_at : {"last", "first"}
-        Where those `n_labels` attributes stand.
-    nominal : {"ordinal", "onehot"}
-    targets : {"auto", "relevance", "classes"}
-        See `labelrank.datasets.tabular`.
+    The format "mulan" insists on an XML file. Without `xml` it is looked for beside the ARFF file,
+    by its name, also without parts such as "-train". `labels_at` ("last" or "first") tells where
+    the `n_labels` attributes stand. `nominal` and `targets`: see `labelrank.datasets.tabular`.
     """
-    if labels_at not in ("last", "first"):
-        raise InputError(f"got labels_at={labels_at!r}; use 'last' or 'first'")
+    check_choice("labels_at", labels_at, ("last", "first"))
     table = read_table(source, encoding)
     beside = xml or (None if n_labels is not None else _beside(source))
     if beside is not None:
@@ -63,10 +51,7 @@ def read(
         raise FormatError(f"{source.name}: no XML file with the labels beside it; give xml=...")
     else:
         at = _span(_signed_count(table, source), table, source)
-    data = to_dataset(
-        table, at, name=source.stem, where=source.name, limits=source.limits,
-        nominal=nominal, targets=targets,
-    )  # fmt: skip
+    data = to_dataset(table, at, source, nominal, targets)
     return _with_split(data, table.relation) if beside is None else data
 
 
@@ -86,19 +71,7 @@ def _beside(source: Source) -> Path | None:
 
 
 def label_parents(path: str | os.PathLike[str], limits: Limits | None = None) -> dict[str, str]:
-    """Labels of a Mulan XML file in order, each with its parent ("" at the top).
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from labelrank.datasets.mulan import label_parents
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "tiny.xml"
-    ...     _ = path.write_text('<labels><label name="a"><label name="b"/></label></labels>')
-    ...     label_parents(path)
-    {'a': '', 'b': 'a'}
-    """
+    """Labels of a Mulan XML file in order, each with its parent ("" at the top)."""
     source = Source(path, limits)
     try:
         root = fromstring(source.content, forbid_dtd=True)
@@ -144,7 +117,7 @@ def write(dataset: Dataset, path: str | os.PathLike[str], format: str = "mulan")
     """Write ARFF (features first, labels last; sparse if X is) and the XML beside it."""
     if str(path) == "-":
         raise InputError("Mulan data are two files; give a path, or write the meka format")
-    table, _ = table_of(dataset, labels_first=False)
+    table = _table_of(dataset, labels_first=False)
     target = Source(path)
     with open_to_write(Path(path).parent / f"{target.stem}.xml") as file:
         file.write(
@@ -156,34 +129,25 @@ def write(dataset: Dataset, path: str | os.PathLike[str], format: str = "mulan")
     write_table(table, path)
 
 
-def table_of(dataset: Dataset, *, labels_first: bool) -> tuple[Table, int]:
+def _table_of(dataset: Dataset, *, labels_first: bool) -> Table:
     """Attributes and numbers of a data set; texts become one string attribute."""
-    features = _feature_attributes(dataset)
-    labels = _unique([a.name for a in _label_attributes(dataset)], set())
-    names = _unique([a.name for a in features], set(labels))
-    renamed = [Attribute(n, a.kind, a.values) for n, a in zip(names, features)]
-    targets = [Attribute(n, a.kind, a.values) for n, a in zip(labels, _label_attributes(dataset))]
+    taken: set[str] = set()
+    targets = _unique(_label_attributes(dataset), taken)
+    features = [Attribute("text", "string")] if dataset.texts is not None else []
+    features = _unique([*features, *map(Attribute, dataset.names_of_features())], taken)
     X = dataset.X if dataset.X is not None else np.zeros((dataset.n_instances, 0))
     if dataset.texts is not None:
         column = np.zeros((dataset.n_instances, 1))
         X = sp.csr_array(sp.hstack([column, X])) if sp.issparse(X) else np.hstack([column, X])
-    Y = dataset.Y
-    parts = [Y, X] if labels_first else [X, Y]
-    sparse = sp.issparse(X)
-    stacked = sp.csr_array(sp.hstack(parts)) if sparse else np.hstack(list(map(_dense, parts)))
+    parts = [dataset.Y, X] if labels_first else [X, dataset.Y]
+    if sp.issparse(X):
+        stacked = sp.csr_array(sp.hstack(parts))
+    else:
+        stacked = np.hstack([one.toarray() if sp.issparse(one) else one for one in parts])
     at = len(targets) if labels_first else 0
     texts = {} if dataset.texts is None else {at: dataset.texts}
-    order = [*targets, *renamed] if labels_first else [*renamed, *targets]
-    return Table(dataset.name, order, stacked, texts), len(targets)
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
-
-
-def _feature_attributes(dataset: Dataset) -> list[Attribute]:
-    text = [Attribute("text", "string")] if dataset.texts is not None else []
-    return text + [Attribute(name) for name in dataset.names_of_features()]
+    order = [*targets, *features] if labels_first else [*features, *targets]
+    return Table(dataset.name, order, stacked, texts)
 
 
 def _label_attributes(dataset: Dataset) -> list[Attribute]:
@@ -198,35 +162,29 @@ def _label_attributes(dataset: Dataset) -> list[Attribute]:
     return [Attribute(name) for name in names]
 
 
-def _unique(names: list[str], taken: set[str]) -> list[str]:
-    """The names, those met before with a number added: ARFF allows each name once."""
-    result = []
-    for name in names:
-        fresh, k = name, 2
-        while fresh in taken:
-            fresh, k = f"{name}_{k}", k + 1
-        taken.add(fresh)
-        result.append(fresh)
-    return result
+def _unique(attributes: list[Attribute], taken: set[str]) -> list[Attribute]:
+    """The attributes, a name taken before with a number added: ARFF allows each name once."""
+    renamed = []
+    for one in attributes:
+        name, k = one.name, 2
+        while name in taken:
+            name, k = f"{one.name}_{k}", k + 1
+        taken.add(name)
+        renamed.append(replace(one, name=name))
+    return renamed
 
 
 def read_meka(
-    source: Source,
-    *,
-    encoding: str | None = None,
-    nominal: str = "ordinal",
-    targets: str = "auto",
+    source: Source, *, encoding: str | None = None, nominal: str = "ordinal", targets: str = "auto"
 ) -> Dataset:
     """Read a MEKA file; `-C n` in its relation name says where the targets are.
 
     `-C n`: the first n attributes, `-C -n`: the last n. `-split-number n` and
-    `-split-percentage p` say how many instances are for training. Parameters as for `read`."""
+    `-split-percentage p` say how many instances are for training.
+    """
     table = read_table(source, encoding)
-    data = to_dataset(
-        table, _span(_signed_count(table, source), table, source), name=source.stem,
-        where=source.name, limits=source.limits, nominal=nominal, targets=targets,
-    )  # fmt: skip
-    return _with_split(data, table.relation)
+    at = _span(_signed_count(table, source), table, source)
+    return _with_split(to_dataset(table, at, source, nominal, targets), table.relation)
 
 
 def _signed_count(table: Table, source: Source) -> int:
@@ -257,12 +215,11 @@ def _with_split(data: Dataset, relation: str) -> Dataset:
         return data
     n, given = data.n_instances, float(match[2])
     first = round(n * given / 100) if match[1] == "percentage" else int(given)
-    rows = np.arange(n)
-    return data.with_split({"train": rows[:first], "test": rows[first:]})
+    return data.with_split({"train": np.arange(n) < first, "test": np.arange(n) >= first})
 
 
 def write_meka(dataset: Dataset, path: str | os.PathLike[str], format: str) -> None:
     """Write ARFF with the labels first and `-C n` in the relation name."""
-    table, count = table_of(dataset, labels_first=True)
-    table.relation = f"{dataset.name}: -C {count}"
+    table = _table_of(dataset, labels_first=True)
+    table.relation = f"{dataset.name}: -C {dataset.n_labels}"
     write_table(table, path)

@@ -41,7 +41,7 @@ def info(name: str) -> dict[str, Any]:
         "origin": entry.origin,
         "terms": entry.terms,
         "addresses": [source.url for source in addresses().get(entry.name, ())],
-        "options": sorted(_options(entry)),
+        "options": _builder(entry)[1],
     }
 
 
@@ -98,11 +98,19 @@ def load(
         options["split"] = split
     if is_name:
         dataset = _build(REGISTRY[given.lower()], data, limits, options)
-    elif given == "-" or _looks_like_a_path(given):
+    elif given == "-" or os.path.exists(given) or Path(given).name != given or "." in given:
         dataset = formats.read(path_or_name, limits=limits, **options)
     else:
         raise MissingError(_unknown(given))
-    return _part(dataset, split) if split in PARTS else dataset
+    if split not in PARTS:
+        return dataset
+    if split not in dataset.parts:
+        there = ", ".join(dataset.parts) or "none"
+        raise MissingError(
+            f"data set {dataset.name!r} has no {split} part; its parts are: {there}; "
+            "load the whole and split it by evaluation.splits"
+        )
+    return dataset.parts[split]
 
 
 def save(dataset: Dataset, path: str | os.PathLike[str], format: str | None = None) -> None:
@@ -118,10 +126,6 @@ def save(dataset: Dataset, path: str | os.PathLike[str], format: str | None = No
     1196
     """
     formats.write(dataset, path, format=format)
-
-
-def _looks_like_a_path(given: str) -> bool:
-    return os.path.exists(given) or Path(given).name != given or "." in given
 
 
 def _entry(name: str) -> Entry:
@@ -140,16 +144,13 @@ def _unknown(name: str) -> str:
     )
 
 
-def _builder(entry: Entry) -> Any:
+def _builder(entry: Entry) -> tuple[Any, list[str]]:
+    """The function that builds a set, and the options that it leaves to the user."""
     from labelrank.datasets import builders
 
-    return getattr(builders, entry.builder)
-
-
-def _options(entry: Entry) -> set[str]:
-    parameters = inspect.signature(_builder(entry)).parameters.values()
-    found = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
-    return found - set(entry.arguments)
+    build = getattr(builders, entry.builder)
+    parameters = inspect.signature(build).parameters
+    return build, sorted(parameters.keys() - entry.arguments.keys() - {"folders"})
 
 
 def _build(
@@ -158,24 +159,14 @@ def _build(
     limits: Limits | None,
     options: dict[str, Any],
 ) -> Dataset:
-    for option in options:
-        if option not in _options(entry):
-            known = ", ".join(sorted(_options(entry))) or "none"
+    build, known = _builder(entry)
+    for option, value in options.items():
+        if option not in known:
             raise InputError(
-                f"got {option}={options[option]!r} for data set {entry.name!r}; its options are: "
-                f"{known} (and split='train', 'validation' or 'test' where it has such parts)"
+                f"got {option}={value!r} for data set {entry.name!r}; its options are: "
+                f"{', '.join(known) or 'none'} (and split='train', 'validation' or 'test' where it "
+                "has such parts)"
             )
-    dataset: Dataset = _builder(entry)(Folders(entry, data, limits), **entry.arguments, **options)
+    dataset: Dataset = build(Folders(entry, data, limits), **entry.arguments, **options)
     (limits or Limits()).check_shape(dataset, entry.name)
     return dataset
-
-
-def _part(dataset: Dataset, split: str | None) -> Dataset:
-    found = dataset.parts.get(str(split))
-    if found is None:
-        there = ", ".join(dataset.parts) or "none"
-        raise MissingError(
-            f"data set {dataset.name!r} has no {split} part; its parts are: {there}; "
-            "load the whole and split it by evaluation.splits"
-        )
-    return found

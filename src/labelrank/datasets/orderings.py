@@ -1,14 +1,11 @@
 """Orders of the relevant labels for data that have none, by agreement of several rankers.
 
-Xu, Li & Zhou (2013) order the relevant labels of plain multi-label data by the summed scores of
-three rankers of their time (a neural network trained on a ranking loss, label prototypes, naive
-Bayes). The recipe here is theirs with three rankers of this library of the same kinds, none of
-which is a rival in their comparison:
+The recipe is that of Xu, Li & Zhou (2013) with three rankers of this library, of the same kinds as
+theirs (a ranking loss, label prototypes, naive Bayes); none is a rival in their comparison:
 
 1. Each ranker scores each instance after learning from other folds of the data, so that training
    and test instances get their order in the same way.
-2. The K scores that a ranker gives to an instance are scaled to mean 0 and standard deviation 1:
-   every ranker has the same say in every instance.
+2. The K scores that a ranker gives to an instance are scaled to mean 0 and standard deviation 1.
 3. The scaled scores are summed over the rankers. Of m relevant labels the one with the largest sum
    gets grade m, the next one m - 1, and so on to 1; equal sums by label number.
 """
@@ -17,16 +14,14 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 
+from labelrank._types import Float64
 from labelrank.errors import InputError
 from labelrank.relevance import check_relevance
-
-Array = npt.NDArray[np.float64]
 
 
 class SyntheticOrder(NamedTuple):
@@ -36,7 +31,7 @@ class SyntheticOrder(NamedTuple):
     scorers: tuple[str, ...]
 
 
-def default_scorers(X: Any, random_state: Any = 0) -> dict[str, Any]:
+def _default_scorers(X: Any, random_state: Any = 0) -> dict[str, Any]:
     """MMP (a ranking loss), Rocchio (label prototypes) and naive Bayes, by name.
 
     Naive Bayes is that of words that occur or not for sparse X, of normal values for dense X.
@@ -47,21 +42,18 @@ def default_scorers(X: Any, random_state: Any = 0) -> dict[str, Any]:
     from labelrank.learners.rocchio import Rocchio
 
     mmp = MulticlassMultilabelPerceptron(epochs=10, averaging="averaged", random_state=random_state)
-    found: dict[str, Any] = {"MMP": mmp, "Rocchio": Rocchio()}
     if sp.issparse(X):
-        return {**found, "Bernoulli naive Bayes": NaiveBayesRanker("bernoulli")}
-    gaussian = IndependentClassifiers(GaussianNB(), targets="relevance")
-    return {**found, "Gaussian naive Bayes": gaussian}
+        bayes: dict[str, Any] = {"Bernoulli naive Bayes": NaiveBayesRanker("bernoulli")}
+    else:
+        gaussian = IndependentClassifiers(GaussianNB(), targets="relevance")
+        bayes = {"Gaussian naive Bayes": gaussian}
+    return {"MMP": mmp, "Rocchio": Rocchio(), **bayes}
 
 
 def synthesize_order(
-    X: Any,
-    Y: Any,
-    scorers: Mapping[str, Any] | None = None,
-    *,
-    n_folds: int = 5,
-    random_state: Any = 0,
-) -> SyntheticOrder:
+    X: Any, Y: Any, scorers: Mapping[str, Any] | None = None, *,
+    n_folds: int = 5, random_state: Any = 0,
+) -> SyntheticOrder:  # fmt: skip
     """Grade the relevant labels of Y by what several rankers agree on.
 
     Parameters
@@ -69,7 +61,7 @@ def synthesize_order(
     X : array or sparse matrix (n, d)
     Y : relevance (n, K); only what is relevant, irrelevant and unknown counts
     scorers : mapping of names to unfitted rankers, or None
-        None is `default_scorers(X)`: MMP, Rocchio and naive Bayes.
+        None is MMP, Rocchio and naive Bayes.
     n_folds : int, default 5
         Rankers learn from all folds but the one they score; 1 learns from and scores all.
     random_state : int, RandomState or None
@@ -99,37 +91,33 @@ def synthesize_order(
         raise InputError(f"X has {X.shape[0]} rows but Y has {n}; give one row of Y per row of X")
     if not 1 <= n_folds <= n:
         raise InputError(f"got n_folds={n_folds} for {n} instances; give 1 to {n}")
-    chosen = default_scorers(X, random_state) if scorers is None else dict(scorers)
+    chosen = _default_scorers(X, random_state) if scorers is None else dict(scorers)
     if not chosen:
         raise InputError("got no scorer; give at least one ranker, or None for the default ones")
     plain = csr.copy()
     plain.data = np.where(np.isnan(csr.data), np.nan, 1.0)
-    folds = _folds(n, n_folds, random_state)
+    folds = [(np.arange(n), np.arange(n))]
+    if n_folds > 1:
+        folds = list(KFold(n_folds, shuffle=True, random_state=random_state).split(np.empty(n)))
     total = sum(_scaled(_held_out_scores(one, X, plain, folds)) for one in chosen.values())
     return SyntheticOrder(_graded(csr, np.asarray(total)), tuple(chosen))
 
 
-def _folds(n: int, n_folds: int, random_state: Any) -> list[tuple[Any, Any]]:
-    if n_folds == 1:
-        return [(np.arange(n), np.arange(n))]
-    return list(KFold(n_folds, shuffle=True, random_state=random_state).split(np.empty(n)))
-
-
-def _held_out_scores(ranker: Any, X: Any, Y: sp.csr_array, folds: list[tuple[Any, Any]]) -> Array:
+def _held_out_scores(ranker: Any, X: Any, Y: sp.csr_array, folds: list[tuple[Any, Any]]) -> Float64:
     scores = np.empty(Y.shape)
     for train, test in folds:
         scores[test] = clone(ranker).fit(X[train], Y[train]).decision_function(X[test])
     return scores
 
 
-def _scaled(scores: Array) -> Array:
+def _scaled(scores: Float64) -> Float64:
     """Rows with mean 0 and standard deviation 1; a row of equal scores is 0."""
     centred = scores - scores.mean(axis=1, keepdims=True)
     spread = centred.std(axis=1, keepdims=True)
     return np.asarray(centred / np.where(spread > 0, spread, 1.0))
 
 
-def _graded(Y: sp.csr_array, scores: Array) -> sp.csr_array:
+def _graded(Y: sp.csr_array, scores: Float64) -> sp.csr_array:
     """The relevant labels of each row graded m, ..., 1 by falling score."""
     row = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
     relevant = np.flatnonzero(Y.data > 0)

@@ -18,7 +18,7 @@ _MOST_CELLS = 50_000_000
 _RESERVED = ("id", "split", "text", "labels")
 
 
-def write(dataset: Dataset, path: str | os.PathLike[str], format: str = "jsonl") -> None:
+def write(dataset: Dataset, path: str | os.PathLike[str], format: str) -> None:
     """Write records; graded or unknown labels as an object of grades (null: unknown).
 
     Features are written one column each, multi-dimensional targets too (read them back with
@@ -29,23 +29,17 @@ def write(dataset: Dataset, path: str | os.PathLike[str], format: str = "jsonl")
             f"X has {dataset.X.shape[0]} x {dataset.X.shape[1]} cells, too many for {format}; "
             "write npz, libsvm or arff instead"
         )
-    records = list(_records(dataset))
+    if dataset.train is None or dataset.test is None:
+        records = list(_part(dataset, None))
+    else:
+        records = [*_part(dataset.train, "train"), *_part(dataset.test, "test")]
     with open_to_write(path) as file:
         if format == "parquet":
             _parquet(records, file)
         elif format == "jsonl":
-            for record in records:
-                file.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
+            file.writelines((_json(record) + "\n").encode() for record in records)
         else:
             file.write(_delimited(records, "\t" if format == "tsv" else ","))
-
-
-def _records(dataset: Dataset) -> Iterator[dict[str, Any]]:
-    if dataset.train is None or dataset.test is None:
-        yield from _part(dataset, None)
-        return
-    for part, name in ((dataset.train, "train"), (dataset.test, "test")):
-        yield from _part(part, name)
 
 
 def _part(data: Dataset, split: str | None) -> Iterator[dict[str, Any]]:
@@ -96,18 +90,18 @@ def _delimited(records: list[dict[str, Any]], mark: str) -> bytes:
     # Minimal quoting leaves a lone carriage return bare, and it would end the row.
     bare = any(isinstance(cell, str) and "\r" in cell for row in rows for cell in row)
     text = io.StringIO(newline="")
-    csv.writer(
-        text,
-        delimiter=mark,
-        lineterminator="\n",
-        quoting=csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL,
-    ).writerows(rows)
+    quoting: Any = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
+    csv.writer(text, delimiter=mark, lineterminator="\n", quoting=quoting).writerows(rows)
     return text.getvalue().encode()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _cell(value: Any) -> Any:
     if isinstance(value, list | dict):
-        return json.dumps(value, ensure_ascii=False)
+        return _json(value)
     return "" if value is None else value
 
 
@@ -118,7 +112,7 @@ def _parquet(records: list[dict[str, Any]], file: Any) -> None:
     names = list(records[0]) if records else []
     columns = {name: [record[name] for record in records] for name in names}
     if graded:
-        columns["labels"] = [json.dumps(cell, ensure_ascii=False) for cell in columns["labels"]]
+        columns["labels"] = [_json(cell) for cell in columns["labels"]]
     lists = {} if graded or "labels" not in columns else {"labels": pl.List(pl.String)}
     packed = io.BytesIO()
     pl.DataFrame(columns, schema_overrides=lists).write_parquet(packed)

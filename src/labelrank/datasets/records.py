@@ -304,10 +304,7 @@ def _tabular(
     values = np.column_stack([v for _, v in pairs]) if pairs else np.zeros((n, 0))
     table = Table(source.stem, [a for a, _ in pairs], values)
     at = range(len(features), len(pairs))
-    return to_dataset(
-        table, at, name=source.stem, where=source.name, limits=source.limits,
-        nominal=choice.nominal, targets=choice.targets,
-    )  # fmt: skip
+    return to_dataset(table, at, source, choice.nominal, choice.targets)
 
 
 def _attribute(name: str, frame: Frame, source: Source) -> tuple[Attribute, Any]:

@@ -161,10 +161,7 @@ class Folders:
     """Finds the files of one set, compressed or not, in the first folder that has them."""
 
     def __init__(
-        self,
-        entry: Entry,
-        data: str | os.PathLike[str] | None = None,
-        limits: Limits | None = None,
+        self, entry: Entry, data: str | os.PathLike[str] | None, limits: Limits | None = None
     ) -> None:
         self.name, self.files, self.limits = entry.name, entry.files, limits
         given = data if data is not None else os.environ.get("LABELRANK_DATA")
@@ -178,10 +175,16 @@ class Folders:
 
     def path(self, file: str) -> Path:
         """As `find`, or an error that says how to get the file."""
-        found = self.find(file)
-        if found is None:
-            raise MissingError(self._missing(file))
-        return found
+        path = self.find(file)
+        if path is not None:
+            return path
+        looked = " or ".join(str(folder) for folder in self.folders)
+        remedy = "set LABELRANK_DATA (or --data) to the folder that has it"
+        if self.name in addresses():
+            remedy += f", or get it with 'labelrank datasets --fetch {self.name}'"
+        raise MissingError(
+            f"data set {self.name!r} is known, but {file} is not in {looked}; {remedy}"
+        )
 
     def complete(self) -> bool:
         """Whether every file of the set, or the archive that holds it, is there."""
@@ -199,31 +202,20 @@ class Folders:
         try:
             with tarfile.open(fileobj=io.BytesIO(packed.content), mode="r:") as tar:
                 plain = [member for member in tar if member.isfile()]
-                found = [_ending(plain, name) for name in names]
-                return [self._member(packed.name, tar, *pair) for pair in zip(found, names)]
+                return [self._member(packed.name, tar, plain, name) for name in names]
         except tarfile.TarError as error:
             raise FormatError(
                 f"{packed.name}: not a tar archive ({error}); get it again"
             ) from error
 
     def _member(
-        self, archive: str, tar: tarfile.TarFile, member: tarfile.TarInfo | None, name: str
+        self, archive: str, tar: tarfile.TarFile, members: list[tarfile.TarInfo], name: str
     ) -> Source:
+        member = next((m for m in members if f"/{m.name}".endswith(f"/{name}")), None)
         file = tar.extractfile(member) if member is not None else None
         if file is None:
             raise FormatError(f"{archive}: there is no {name} in it; get the archive again")
         return Content(f"{archive}/{name}", file.read(), self.limits)
-
-    def _missing(self, file: str) -> str:
-        looked = " or ".join(str(folder) for folder in self.folders)
-        remedy = "set LABELRANK_DATA (or --data) to the folder that has it"
-        if self.name in addresses():
-            remedy += f", or get it with 'labelrank datasets --fetch {self.name}'"
-        return f"data set {self.name!r} is known, but {file} is not in {looked}; {remedy}"
-
-
-def _ending(members: list[tarfile.TarInfo], name: str) -> tarfile.TarInfo | None:
-    return next((m for m in members if f"/{m.name}".endswith(f"/{name}")), None)
 
 
 def _archive(file: str) -> str:

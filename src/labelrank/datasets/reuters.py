@@ -10,14 +10,14 @@ import os
 import re
 import tarfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.opening import Source, decode
-from labelrank.errors import FormatError, InputError, MissingError
+from labelrank.datasets.opening import Source, check_choice, decode
+from labelrank.errors import FormatError, MissingError
 from labelrank.relevance import from_grades
 
 SPLITS = {"ModApte": ("YES",), "ModLewis": ("YES", "NO")}
@@ -25,8 +25,7 @@ _ATTRIBUTE = re.compile(r'([A-Z]+)="([^"]*)"')
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """One REUTERS element."""
 
     id: str
@@ -37,29 +36,15 @@ class Document:
 
 
 def read(
-    source: Source,
-    *,
-    encoding: str | None = None,
-    split: str = "ModApte",
-    topics: str = "all",
+    source: Source, *, encoding: str | None = None, split: str = "ModApte", topics: str = "all"
 ) -> Dataset:
     """Read the collection; the data set holds the training, then the test documents.
 
-    Parameters
-    ----------
-    source : Source
-        A folder with .sgm files, a tar archive of them, or one such file.
-    encoding : str or None
-        None is Latin-1 where UTF-8 fails.
-    split : {"ModApte", "ModLewis"}
-    topics : {"all", "both"}
-        Labels: topics of any document of the split, or those with at least one training and
-        one test document (90 in ModApte).
+    The source is a folder with .sgm files, a tar archive of them, or one such file. The labels are
+    "all" topics of the split, or those with a training and a test document ("both": 90 in ModApte).
     """
-    if split not in SPLITS:
-        raise InputError(f"got split={split!r}; use {' or '.join(map(repr, SPLITS))}")
-    if topics not in ("all", "both"):
-        raise InputError(f"got topics={topics!r}; use 'all' or 'both'")
+    check_choice("split", split, SPLITS)
+    check_choice("topics", topics, ("all", "both"))
     documents = [d for text in _texts(source, encoding) for d in _documents(text, source)]
     if not documents:
         raise FormatError(f"{source.name}: no <REUTERS> document in it; is it Reuters-21578?")
@@ -94,9 +79,9 @@ def _members(source: Source) -> Iterator[tuple[str, bytes]]:
                     raise FormatError(f"{source.name}: {member.name} is cut short")
                 file = archive.extractfile(member)
                 yield f"{source.name}:{member.name}", file.read() if file else b""
+    except FormatError:
+        raise
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
-        if isinstance(error, FormatError):
-            raise
         raise FormatError(f"{source.name}: damaged tar archive ({error})") from error
 
 
@@ -150,5 +135,5 @@ def _dataset(parts: list[list[Document]], names: list[str], source: Source) -> D
         "reuters21578", None, Y, texts=[d.text for d in used],
         label_names=names, ids=[d.id for d in used],
     )  # fmt: skip
-    every = np.arange(len(used))
-    return data.with_split({"train": every[: len(parts[0])], "test": every[len(parts[0]) :]})
+    is_train = np.arange(len(used)) < len(parts[0])
+    return data.with_split({"train": is_train, "test": ~is_train})

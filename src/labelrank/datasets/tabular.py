@@ -16,57 +16,40 @@ import scipy.sparse as sp
 from labelrank.datasets.arff import Table
 from labelrank.datasets.arff_parsing import Attribute
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.opening import Limits
-from labelrank.errors import FormatError, InputError, LabelrankError
+from labelrank.datasets.opening import Source, check_choice
+from labelrank.errors import FormatError, LabelrankError
 from labelrank.relevance import check_relevance
+from labelrank.rows import of_lengths
 
 _YES_OF = {"0": "1", "f": "t", "false": "true", "n": "y", "no": "yes", "off": "on"}
 _MOST_CLASSES = 1000
 
 
 def to_dataset(
-    table: Table,
-    targets_at: Sequence[int],
-    *,
-    name: str,
-    where: str,
-    limits: Limits,
-    nominal: str = "ordinal",
-    targets: str = "auto",
+    table: Table, targets_at: Sequence[int], source: Source, nominal: str, targets: str
 ) -> Dataset:
     """Features from all other columns, targets from the columns `targets_at`, in that order."""
-    _check_choice("nominal", nominal, ("ordinal", "onehot"))
-    _check_choice("targets", targets, ("auto", "relevance", "classes"))
-    limits.check("labels", len(targets_at), where)
+    check_choice("nominal", nominal, ("ordinal", "onehot"))
+    check_choice("targets", targets, ("auto", "relevance", "classes"))
+    source.limits.check("labels", len(targets_at), source.name)
     chosen = set(targets_at)
     if chosen & set(table.texts):
-        raise FormatError(f"{where}: a target is a string attribute; declare its nominal values")
+        raise FormatError(
+            f"{source.name}: a target is a string attribute; declare its nominal values"
+        )
     features = [k for k in range(len(table.attributes)) if k not in chosen | set(table.texts)]
-    X, names = _features(table, features, nominal, limits, where)
-    Y, classes = _targets(table, list(targets_at), targets, limits, where)
+    X, names = _features(table, features, nominal, source)
+    Y, classes = _targets(table, list(targets_at), targets, source)
+    cells = zip(*table.texts.values())
+    texts = ["\n".join(filter(None, row)) for row in cells] if table.texts else None
     return Dataset(
-        name=name,
-        X=X if features or not table.texts else None,
-        Y=Y,
-        texts=_joined(table),
-        label_names=[table.attributes[k].name for k in targets_at],
-        feature_names=names,
+        source.stem, X if features or not table.texts else None, Y, texts,
+        label_names=[table.attributes[k].name for k in targets_at], feature_names=names,
         target_classes=classes,
-    )
+    )  # fmt: skip
 
 
-def _check_choice(what: str, got: str, allowed: tuple[str, ...]) -> None:
-    if got not in allowed:
-        raise InputError(f"got {what}={got!r}; use {' or '.join(map(repr, allowed))}")
-
-
-def _joined(table: Table) -> list[str] | None:
-    if not table.texts:
-        return None
-    return ["\n".join(part for part in parts if part) for parts in zip(*table.texts.values())]
-
-
-def says_no_first(values: Sequence[str]) -> bool | None:
+def _says_no_first(values: Sequence[str]) -> bool | None:
     """True for (no, yes), False for (yes, no), None for anything else."""
     lowered = [value.lower() for value in values]
     if len(lowered) == 1 and lowered[0] in ("0", "1"):
@@ -78,33 +61,27 @@ def says_no_first(values: Sequence[str]) -> bool | None:
     return False if _YES_OF.get(lowered[1]) == lowered[0] else None
 
 
-def _take(table: Table, columns: list[int], limits: Limits, where: str) -> Any:
+def _take(table: Table, columns: list[int], source: Source) -> Any:
     """The columns with 0 for no and 1 for yes."""
     taken = table.values[:, columns]
     kinds = [table.attributes[k] for k in columns]
-    turned = [k for k, a in enumerate(kinds) if a.values and says_no_first(a.values) is False]
+    turned = [k for k, a in enumerate(kinds) if a.values and _says_no_first(a.values) is False]
     if not turned:
         return taken
     if not sp.issparse(taken):
         taken[:, turned] = 1 - taken[:, turned]
         return taken
-    return _complement(taken, np.array(turned), limits, where)
-
-
-def _complement(matrix: Any, columns: Any, limits: Limits, where: str) -> Any:
-    """1 - value in the columns, where a value left out is 0."""
-    n = matrix.shape[0]
-    limits.check("cells", n * len(columns), where)
-    ones = _ones(n, columns, matrix.shape[1])
-    negated = matrix.copy()
-    negated.data[np.isin(matrix.indices, columns)] *= -1
-    return _clean(negated + ones)
+    # 1 - value, where a value left out is 0
+    n = taken.shape[0]
+    source.limits.check("cells", n * len(turned), source.name)
+    negated = taken.copy()
+    negated.data[np.isin(taken.indices, turned)] *= -1
+    return _clean(negated + _ones(n, turned, taken.shape[1]))
 
 
 def _ones(n: int, columns: Any, width: int) -> Any:
-    indptr = np.arange(n + 1) * len(columns)
-    parts = (np.ones(n * len(columns)), np.tile(columns, n), indptr)
-    return sp.csr_array(parts, shape=(n, width))
+    lengths = np.full(n, len(columns))
+    return of_lengths(lengths, np.tile(columns, n), np.ones(n * len(columns)), width)
 
 
 def _clean(matrix: Any) -> Any:
@@ -115,27 +92,26 @@ def _clean(matrix: Any) -> Any:
 
 
 def _features(
-    table: Table, columns: list[int], nominal: str, limits: Limits, where: str
+    table: Table, columns: list[int], nominal: str, source: Source
 ) -> tuple[Any, list[str]]:
-    taken = _take(table, columns, limits, where)
+    taken = _take(table, columns, source)
     kinds = [table.attributes[k] for k in columns]
     if nominal == "ordinal" or not any(_expands(a) for a in kinds):
         return taken, [a.name for a in kinds]
     widths = [len(a.values) if _expands(a) else 1 for a in kinds]
-    limits.check("features", sum(widths), where)
-    names = [
-        name
-        for a in kinds
-        for name in ([f"{a.name}={v}" for v in a.values] if _expands(a) else [a.name])
-    ]
-    spread = _spread_sparse if sp.issparse(taken) else _spread_dense
-    dense = 0 if sp.issparse(taken) else sum(widths)
-    limits.check("cells", taken.shape[0] * max(dense, sum(map(_expands, kinds))), where)
+    source.limits.check("features", sum(widths), source.name)
+    names: list[str] = []
+    for a in kinds:
+        names.extend([f"{a.name}={value}" for value in a.values] if _expands(a) else [a.name])
+    spread, implied = _spread_dense, sum(widths)
+    if sp.issparse(taken):
+        spread, implied = _spread_sparse, sum(map(_expands, kinds))
+    source.limits.check("cells", taken.shape[0] * implied, source.name)
     return spread(taken, kinds, widths), names
 
 
 def _expands(attribute: Attribute) -> bool:
-    return len(attribute.values) > 1 and says_no_first(attribute.values) is None
+    return len(attribute.values) > 1 and _says_no_first(attribute.values) is None
 
 
 def _spread_dense(taken: Any, kinds: list[Attribute], widths: list[int]) -> Any:
@@ -165,31 +141,30 @@ def _spread_sparse(taken: Any, kinds: list[Attribute], widths: list[int]) -> Any
 
 
 def _targets(
-    table: Table, columns: list[int], targets: str, limits: Limits, where: str
+    table: Table, columns: list[int], targets: str, source: Source
 ) -> tuple[Any, list[list[str]] | None]:
     kinds = [table.attributes[k] for k in columns]
-    taken = _take(table, columns, limits, where)
-    pairs = all(says_no_first(a.values) is not None for a in kinds if a.kind == "nominal")
+    taken = _take(table, columns, source)
+    pairs = all(_says_no_first(a.values) is not None for a in kinds if a.kind == "nominal")
     stored = taken.data if sp.issparse(taken) else taken
     relevance = pairs and not (stored < 0).any()
     if not pairs or not relevance or targets == "classes":
-        limits.check("cells", taken.shape[0] * len(columns), where)
+        source.limits.check("cells", taken.shape[0] * len(columns), source.name)
     if targets == "relevance" or (targets == "auto" and relevance):
-        return _relevance(table, taken, columns, where), None
+        return _relevance(kinds, taken, source.name), None
     dense = table.values[:, columns]
-    return _classes(dense.toarray() if sp.issparse(dense) else dense, kinds, where)
+    return _classes(dense.toarray() if sp.issparse(dense) else dense, kinds, source.name)
 
 
-def _relevance(table: Table, taken: Any, columns: list[int], where: str) -> Any:
+def _relevance(kinds: list[Attribute], taken: Any, where: str) -> Any:
     """Grades: numbers as they are, nominal values by the number they spell."""
-    for k, column in enumerate(columns):
-        attribute = table.attributes[column]
-        if attribute.kind != "nominal" or says_no_first(attribute.values) is not None:
+    for k, attribute in enumerate(kinds):
+        if attribute.kind != "nominal" or _says_no_first(attribute.values) is not None:
             continue
         taken = taken.toarray() if sp.issparse(taken) else taken
         taken[:, k] = _spelled(taken[:, k], attribute, where)
     try:
-        return check_relevance(taken) if columns else sp.csr_array((taken.shape[0], 0))
+        return check_relevance(taken) if kinds else sp.csr_array((taken.shape[0], 0))
     except LabelrankError as error:
         raise FormatError(f"{where}: {error}") from error
 
