@@ -6,7 +6,7 @@ from typing import Any
 _HOME = {
     "Dataset": "dataset",
     "Limits": "opening",
-    "MeshStream": "mesh",
+    "MeshStream": "makers",
     "addresses": "fetching",
     "as_text": "dataset",
     "describe": "dataset",

@@ -12,7 +12,6 @@ degrees to which labels describe an instance are its grades.
 import io
 import json
 import math
-import os
 import struct
 import zipfile
 import zlib
@@ -23,7 +22,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from labelrank.datasets.dataset import Dataset, join
-from labelrank.datasets.opening import Source, open_to_write
+from labelrank.datasets.opening import AnyPath, Source, open_to_write
 from labelrank.errors import FormatError, InputError, LabelrankError
 from labelrank.relevance import check_relevance
 from labelrank.rows import check_sparse
@@ -91,6 +90,7 @@ def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
     X, Y = (_member(members, f"{key}{part}", source) for key in "XY")
     if Y is None:
         raise FormatError(f"{source.name}: no Y{part} in the archive; is it a data set?")
+    source.limits.check("labels", Y.shape[1], source.name)
     Y = _relevance(Y, source) if names.get("target_classes") is None else _codes(Y, source)
     names.setdefault("label_names", [str(k) for k in range(Y.shape[1])])
     name = str(names.pop("name", source.stem)) + part.replace("_", "-")
@@ -100,7 +100,6 @@ def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
 
 
 def _relevance(Y: Any, source: Source) -> Any:
-    source.limits.check("labels", Y.shape[1], source.name)
     try:
         return check_relevance(Y)
     except LabelrankError as error:
@@ -108,7 +107,6 @@ def _relevance(Y: Any, source: Source) -> Any:
 
 
 def _codes(Y: Any, source: Source) -> Any:
-    source.limits.check("labels", Y.shape[1], source.name)
     source.limits.check("cells", Y.shape[0] * Y.shape[1], source.name)
     dense = Y.toarray() if sp.issparse(Y) else Y
     return dense if np.isnan(dense).any() else dense.astype(np.int64)
@@ -177,7 +175,7 @@ def _matrix(matrix: Any, key: str, source: Source) -> Any:
     return matrix
 
 
-def write_npz(dataset: Dataset, path: str | os.PathLike[str], format: str) -> None:
+def write_npz(dataset: Dataset, path: AnyPath, format: str) -> None:
     """Write an .npz data set, its split included."""
     if str(path) == "-":
         raise InputError("a numpy archive cannot go to standard output; give a path")
@@ -225,7 +223,8 @@ def read_mat(source: Source, *, features: str = "features", labels: str = "label
     X, Y = (_matrix(found[key], key, source) for key in (features, labels))
     if X.shape[0] != Y.shape[0]:
         raise FormatError(f"{source.name}: {X.shape[0]} rows of features, {Y.shape[0]} of labels")
-    X = X if sp.issparse(X) else X.astype(np.float64)
+    source.limits.check("labels", Y.shape[1], source.name)
+    X, Y = (one if sp.issparse(one) else one.astype(np.float64) for one in (X, Y))
     names = [str(k) for k in range(Y.shape[1])]
     return Dataset(source.stem, X, _relevance(Y, source), label_names=names)
 

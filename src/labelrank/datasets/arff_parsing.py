@@ -13,13 +13,14 @@ import numpy as np
 
 from labelrank.datasets.opening import Limits
 from labelrank.datasets.pairs import Floats, csr, located, numbers_in, sparse_rows
-from labelrank.errors import FormatError
 
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _NAME = re.compile(rf"\s*({_QUOTED}|[^\s{{}}'\"][^\s{{}}]*|[{{}}][^\s]*)\s*", re.DOTALL)
 _VALUE = re.compile(rf"\s*(?:({_QUOTED})\s*|([^,]*))(?:,|$)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_COMMENT = re.compile(rf"((?:{_QUOTED}|[^'\"%]|(?<!\s)%)*)\s%", re.DOTALL)
+_NOMINAL = re.compile(rf"\{{((?:{_QUOTED}|[^'\"}}])*)\}}", re.DOTALL)
 _SPECIAL = re.compile(r"[\s,{}%'\"\\\x00-\x1f]|^\?$|^$")
 NUMERIC = ("numeric", "real", "integer")
 
@@ -100,15 +101,12 @@ def parse_attribute(line: str) -> Attribute:
 
 
 def _date(name: str, rest: list[str]) -> Attribute:
-    written = re.match(_QUOTED, rest[0].strip()) if rest else None
-    if written:
-        return Attribute(name, "date", date_format=unquote(written[0]))
-    bare = rest[0].strip() if rest else ""
-    given = {"date_format": bare} if bare and not bare.startswith("%") else {}
-    return Attribute(name, "date", **given)  # type: ignore[arg-type]
-
-
-_NOMINAL = re.compile(rf"\{{((?:{_QUOTED}|[^'\"}}])*)\}}", re.DOTALL)
+    text = rest[0].strip() if rest else ""
+    quoted = re.match(_QUOTED, text)
+    if quoted:
+        return Attribute(name, "date", date_format=unquote(quoted[0]))
+    no_format = not text or text.startswith("%")
+    return Attribute(name, "date") if no_format else Attribute(name, "date", date_format=text)
 
 
 def _nominal_values(declared: str) -> tuple[str, ...]:
@@ -136,8 +134,7 @@ class Rows:
     def __init__(
         self, lines: list[str], numbers: list[int], attributes: Sequence[Attribute], name: str
     ) -> None:
-        self.lines, self.numbers, self.name = lines, numbers, name
-        self.attributes = attributes
+        self.lines, self.numbers, self.attributes, self.name = lines, numbers, attributes, name
         self.strings = [k for k, a in enumerate(attributes) if a.kind == "string"]
 
     def read(self, limits: Limits) -> tuple[Any, dict[int, list[str]]]:
@@ -145,9 +142,6 @@ class Rows:
         if any(line.startswith("{") for line in self.lines[:1]):
             return self._sparse(limits)
         return self._dense()
-
-    def fail(self, row: int, message: object) -> FormatError:
-        return FormatError(f"{self.name}, line {self.numbers[row]}: {message}")
 
     def _dense(self) -> tuple[Floats, dict[int, list[str]]]:
         width = len(self.attributes)
@@ -173,20 +167,22 @@ class Rows:
                 texts[column].extend("" if cell is None else cell for cell in cells)
                 table[:, column] = 0
             else:
-                table[:, column] = self._coded(attribute, cells, start)
+                table[:, column] = self._coded(attribute, cells, self.numbers[start:stop])
         return table
 
-    def _coded(self, attribute: Attribute, cells: Sequence[str | None], start: int) -> Any:
+    def _coded(
+        self, attribute: Attribute, cells: Sequence[str | None], numbers: list[int]
+    ) -> list[float]:
         code = _coder(attribute)
-        try:
-            return [np.nan if cell is None else code(cell) for cell in cells]
-        except (ValueError, KeyError, OverflowError):
-            for row, cell in enumerate(cells):
-                _try(code, cell, attribute, lambda text, row=row: self.fail(start + row, text))
-            raise
+
+        def parse(part: Sequence[str | None]) -> list[float]:
+            return [_value(code, cell, attribute) for cell in part]
+
+        return located(parse, cells, numbers, self.name)
 
     def _sparse(self, limits: Limits) -> tuple[Any, dict[int, list[str]]]:
-        bodies = [self._body(row) for row in range(len(self.lines))]
+        bodies = located(lambda part: [_body(line) for line in part], self.lines, self.numbers,
+                         self.name)  # fmt: skip
         width = len(self.attributes)
         bulk = all(a.kind == "numeric" or a.is_identity for a in self.attributes)
         if bulk and not any("'" in body or '"' in body for body in bodies):
@@ -199,52 +195,44 @@ class Rows:
         limits.check("cells", len(self.strings) * len(bodies), self.name)
         return self._sparse_by_token(bodies)
 
-    def _body(self, row: int) -> str:
-        line = self.lines[row]
-        if not line.startswith("{") or not line.endswith("}"):
-            raise self.fail(
-                row, "got something else where a sparse row '{index value, ...}' is wanted"
-            )
-        return line[1:-1].strip()
-
     def _sparse_by_token(self, bodies: list[str]) -> tuple[Any, dict[int, list[str]]]:
         coders = [_coder(a) for a in self.attributes]
-        texts = {column: [""] * len(bodies) for column in self.strings}
-        indptr, indices, data = [0], [], []
-        for row, body in enumerate(bodies):
-            seen: set[int] = set()
-            for column, cell in self._pairs(body, row):
-                if column in seen:
-                    raise self.fail(row, f"got index {column} twice; name each index once in a row")
-                seen.add(column)
-                if column in texts:
-                    texts[column][row] = cell or ""
-                    continue
-                attribute = self.attributes[column]
-                value = _try(
-                    coders[column], cell, attribute, lambda text, row=row: self.fail(row, text)
-                )
-                indices.append(column)
-                data.append(value)
-            indptr.append(len(indices))
-        parts = (np.array(indptr), np.array(indices, np.int64), np.array(data, np.float64))
-        return csr(parts, len(self.attributes)), texts
+        rows = located(lambda part: [self._entries(body, coders) for body in part], bodies,
+                       self.numbers, self.name)  # fmt: skip
+        texts = {column: [row.pop(column, "") for row in rows] for column in self.strings}
+        indptr = np.cumsum([0, *map(len, rows)])
+        indices = np.array([column for row in rows for column in row], np.int64)
+        data = np.array([value for row in rows for value in row.values()], np.float64)
+        return csr((indptr, indices, data), len(self.attributes)), texts
 
-    def _pairs(self, body: str, row: int) -> list[tuple[int, str | None]]:
-        pairs, position = [], 0
+    def _entries(self, body: str, coders: Sequence[Callable[[str], float]]) -> dict[int, Any]:
+        """Values of a sparse row by column; ValueError if it is broken."""
+        entries: dict[int, Any] = {}
+        position = 0
         while position < len(body):
             match = _PAIR.match(body, position)
             if match is None or len(match[1]) > 10 or int(match[1]) >= len(self.attributes):
-                got = body[position : position + 40]
-                raise self.fail(
-                    row, f"got {got!r} where 'index value' is wanted, "
+                raise ValueError(
+                    f"got {body[position : position + 40]!r} where 'index value' is wanted, "
                     f"index below {len(self.attributes)}"
-                )  # fmt: skip
+                )
+            column = int(match[1])
+            if column in entries:
+                raise ValueError(f"got index {column} twice; name each index once in a row")
             bare = match[3] and match[3].rstrip()
             cell = unquote(match[2]) if bare is None else None if bare == "?" else bare
-            pairs.append((int(match[1]), cell))
+            if column in self.strings:
+                entries[column] = cell or ""
+            else:
+                entries[column] = _value(coders[column], cell, self.attributes[column])
             position = match.end()
-        return pairs
+        return entries
+
+
+def _body(line: str) -> str:
+    if not line.startswith("{") or not line.endswith("}"):
+        raise ValueError("got something else where a sparse row '{index value, ...}' is wanted")
+    return line[1:-1].strip()
 
 
 def _all_numeric(lines: list[str], attributes: Sequence[Attribute]) -> Floats:
@@ -262,7 +250,8 @@ def _all_numeric(lines: list[str], attributes: Sequence[Attribute]) -> Floats:
 
 def _cells(line: str, width: int) -> list[str | None]:
     if "'" in line or '"' in line or "%" in line:
-        cells = split_values(_without_comment(line))
+        comment = _COMMENT.match(line) if "%" in line else None
+        cells = split_values(comment[1] if comment else line)
     elif "," not in line and width > 1:
         cells = [None if cell == "?" else cell for cell in line.split()]
     else:
@@ -271,14 +260,6 @@ def _cells(line: str, width: int) -> list[str | None]:
     if len(cells) != width:
         raise ValueError(f"got {len(cells)} values, but {width} attributes are declared")
     return cells
-
-
-_COMMENT = re.compile(rf"((?:{_QUOTED}|[^'\"%]|(?<!\s)%)*)\s%", re.DOTALL)
-
-
-def _without_comment(line: str) -> str:
-    match = _COMMENT.match(line) if "%" in line else None
-    return match[1] if match else line
 
 
 def _coder(attribute: Attribute) -> Callable[[str], float]:
@@ -300,15 +281,15 @@ def _number(cell: str) -> float:
     return value
 
 
-def _try(code: Callable[[str], float], cell: str | None, attribute: Attribute, fail: Any) -> float:
+def _value(code: Callable[[str], float], cell: str | None, attribute: Attribute) -> float:
     try:
-        return float("nan") if cell is None else code(cell)
+        return np.nan if cell is None else code(cell)
     except (ValueError, KeyError, OverflowError):
         wanted = attribute.kind
         if wanted == "nominal":
             some = ", ".join(attribute.values[:5])
             wanted = f"one of {{{some}{', ...' if len(attribute.values) > 5 else ''}}}"
-        raise fail(
+        raise ValueError(
             f"got {str(cell)[:40]!r} for attribute {attribute.name!r}, but {wanted} is wanted"
         ) from None
 

@@ -1,7 +1,6 @@
 """Named sets: how each is built from its files."""
 
 import json
-from collections import Counter
 from dataclasses import replace
 from importlib.resources import as_file, files
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
-from labelrank.datasets import archives, formats, libsvm, mulan
+from labelrank.datasets import archives, libsvm, mulan, reuters
 from labelrank.datasets.dataset import PARTS, Dataset, join
 from labelrank.datasets.opening import Source, check_choice
 from labelrank.datasets.registry import Content, Folders
@@ -190,13 +189,8 @@ def reuters21578(
 
     `common_topics=True` keeps the topics that occur in both parts (90 of ModApte).
     """
-    path = folders.path(folders.files[0])
-    dataset = formats.read(path, format="reuters", limits=folders.limits, split=split)
-    dataset.name = folders.name
-    if not common_topics or dataset.train is None or dataset.test is None:
-        return dataset
-    counts = [Counter(part.Y.indices.tolist()) for part in (dataset.train, dataset.test)]
-    return dataset.with_labels(sorted(set(counts[0]) & set(counts[1])))
+    topics = "both" if common_topics else "all"
+    return reuters.read(folders.source(folders.files[0]), split=split, topics=topics)
 
 
 def mulan_arff(folders: Folders, *, nominal: str = "ordinal") -> Dataset:
@@ -212,7 +206,7 @@ def mulan_arff(folders: Folders, *, nominal: str = "ordinal") -> Dataset:
 
 def meka_arff(folders: Folders, *, nominal: str = "ordinal") -> Dataset:
     """ARFF whose relation name says which attributes are targets."""
-    data = mulan.read_meka(folders.source(folders.files[0]), nominal=nominal)
+    data = mulan.read(folders.source(folders.files[0]), "meka", nominal=nominal)
     return replace(data, name=folders.name)
 
 

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from labelrank.datasets.opening import AnyPath
 from labelrank.errors import FormatError, LabelrankError, MissingError
 from labelrank.resources import meter
 
@@ -57,7 +58,7 @@ def cache_folder() -> Path:
     return Path(given) if given else Path(platformdirs.user_cache_dir("labelrank")) / "data"
 
 
-def fetch(name: str, folder: str | os.PathLike[str] | None = None, progress: bool = True) -> Path:
+def fetch(name: str, folder: AnyPath | None = None, progress: bool = True) -> Path:
     """Download a named set, unless it is there already; returns the folder to load it from.
 
     Parameters

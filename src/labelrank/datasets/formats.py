@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from labelrank import extensions
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.opening import COMPRESSED, Limits, Source, check_options
+from labelrank.datasets.opening import COMPRESSED, AnyPath, Limits, Source, check_options
 from labelrank.errors import FormatError, InputError, MissingError
 
 GROUP = "labelrank.readers"
@@ -35,8 +35,7 @@ class Format(NamedTuple):
 
 KNOWN = {
     "mulan": Format("mulan", "Mulan: ARFF whose labels are named by an XML file beside it"),
-    "meka": Format("mulan", "MEKA: ARFF with '-C n' in the relation name: n first, -n last columns",
-                   suffix="_meka"),
+    "meka": Format("mulan", "MEKA: ARFF with '-C n' in its name: n first, -n last columns"),
     "arff": Format("mulan", "ARFF, labels by XML, '-C', or n_labels=...", (".arff",)),
     "libsvm": Format("libsvm", "multi-label LIBSVM text: 'l1,l2 index:value ...'",
                      (".svm", ".libsvm", ".svmlight")),
@@ -80,11 +79,7 @@ def _added(entry_point: Any, reader: Any) -> tuple[str, Format]:
 
 
 def read(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,
-    limits: Limits | None = None,
-    **options: Any,
+    path: AnyPath, *, format: str | None = None, limits: Limits | None = None, **options: Any
 ) -> Dataset:
     """Read a data file of any known format.
 
@@ -97,7 +92,7 @@ def read(
     **options
         Those of the format: `encoding` for text formats; `xml`, `n_labels`, `labels_at`,
         `nominal`, `targets` for ARFF; `n_features`, `n_labels`, `zero_based` for LIBSVM;
-        `split`, `topics` for Reuters; the fields of `records.Options` for records.
+        `split`, `topics` for Reuters; the fields of `frames.Options` for records.
     """
     source = Source(path, limits)
     chosen = _known(format) if format else sniff(source)
@@ -147,7 +142,7 @@ def _known(name: str) -> str:
     return name
 
 
-def write(dataset: Dataset, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+def write(dataset: Dataset, path: AnyPath, *, format: str | None = None) -> None:
     """Write a data set; the file appears whole or not at all, compressed as its name ends.
 
     Parameters
@@ -168,13 +163,9 @@ def write(dataset: Dataset, path: str | os.PathLike[str], *, format: str | None 
 
 
 def stream(
-    path: str | os.PathLike[str],
-    batch_size: int = 1000,
-    *,
-    format: str | None = None,
-    limits: Limits | None = None,
-    **options: Any,
-) -> Iterator[Dataset]:
+    path: AnyPath, batch_size: int = 1000, *, format: str | None = None,
+    limits: Limits | None = None, **options: Any,
+) -> Iterator[Dataset]:  # fmt: skip
     """Read a line-oriented file (jsonl, csv, tsv, text) in batches, in bounded memory.
 
     Without `label_names=...` the labels are numbered as they are met: each batch has the
@@ -209,18 +200,15 @@ def sniff(source: Source) -> str:
         return ending
     if not source.content:
         raise FormatError(f"{source.name}: the file is empty")
-    found = _by_bytes(source.content) or _by_line(source, ending) or ending
+    by_magic = (name for magic, name in _BINARY.items() if source.content.startswith(magic))
+    by_bytes = next(by_magic, "reuters" if source.content[257:262] == b"ustar" else None)
+    found = by_bytes or _by_line(source, ending) or ending
     if found is None:
         raise FormatError(
             f"{source.name}: the format is not known by content or extension; give format=... "
             f"({', '.join(FORMATS)})"
         )
     return found
-
-
-def _by_bytes(content: bytes) -> str | None:
-    by_magic = (name for magic, name in _BINARY.items() if content.startswith(magic))
-    return next(by_magic, "reuters" if content[257:262] == b"ustar" else None)
 
 
 def _by_line(source: Source, ending: str | None) -> str | None:

@@ -1,4 +1,7 @@
-"""Records as named columns: JSON lines, CSV, TSV, Parquet and plain text, whole or by batches."""
+"""Records as named columns: JSON lines, CSV, TSV, Parquet and plain text.
+
+Read whole or by batches; written with id, split, text or features, and labels.
+"""
 
 import csv
 import io
@@ -9,10 +12,51 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from labelrank.datasets.opening import Source
-from labelrank.errors import FormatError, LabelrankError
+import numpy as np
+import scipy.sparse as sp
+
+from labelrank.datasets.dataset import Dataset
+from labelrank.datasets.opening import AnyPath, Source, open_to_write
+from labelrank.errors import FormatError, InputError, LabelrankError
 
 _ROWS_AT_ONCE = 50_000
+_MOST_CELLS = 50_000_000
+_RESERVED = ("id", "split", "text", "labels")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which column is which, and how labels are written.
+
+    Parameters
+    ----------
+    encoding : str or None
+    header : whether the first row of CSV or TSV names the columns
+    columns : their names, instead of those of the header
+    text_column, id_column, split_column : names; None looks for the usual ones
+        The split column makes `train` and `test` of the records that say so.
+    label_column : name of the column with the labels, or a list of columns, one per target
+        No label at all is fine: Y then has no column.
+    label_delimiter : between the labels of a cell; None finds one of | ; ,
+    graded : whether labels are written `label:grade`; None: if all of them are
+    ordered : labels stand most relevant first, the grades of m labels are m, ..., 1
+    label_names : the label columns, in order; None takes the sorted labels of the file
+    nominal, targets : as in `labelrank.datasets.arff`
+    """
+
+    encoding: str | None = None
+    header: bool = True
+    columns: Sequence[str] | None = None
+    text_column: str | None = None
+    label_column: str | Sequence[str] | None = None
+    id_column: str | None = None
+    split_column: str | None = None
+    label_delimiter: str | None = None
+    graded: bool | None = None
+    ordered: bool = False
+    label_names: Sequence[str] | None = None
+    nominal: str = "ordinal"
+    targets: str = "auto"
 
 
 @dataclass
@@ -21,9 +65,10 @@ class Frame:
 
     columns: dict[str, list[Any]]
     numbers: list[int]
+    source: Source
 
-    def where(self, source: Source, row: int) -> str:
-        return f"{source.name}, line {self.numbers[row]}"
+    def where(self, row: int) -> str:
+        return f"{self.source.name}, line {self.numbers[row]}"
 
 
 def _of_json(lines: Iterable[tuple[int, str]], source: Source) -> Frame:
@@ -33,7 +78,7 @@ def _of_json(lines: Iterable[tuple[int, str]], source: Source) -> Frame:
     keys = dict.fromkeys(key for record in records for key in record)
     source.limits.check("cells", len(keys) * len(records), source.name)
     columns = {key: [record.get(key) for record in records] for key in keys}
-    return Frame(columns, [number for number, _ in numbered])
+    return Frame(columns, [number for number, _ in numbered], source)
 
 
 def _object(line: str, where: str) -> dict[str, Any]:
@@ -62,7 +107,7 @@ def _of_rows(rows: Sequence[tuple[int, list[str]]], names: Sequence[str], source
                 "are wanted; quote values that contain the separator"
             )
     values = [list(column) for column in zip(*(row for _, row in rows))] or [[] for _ in names]
-    return Frame(dict(zip(names, values)), [number for number, _ in rows])
+    return Frame(dict(zip(names, values)), [number for number, _ in rows], source)
 
 
 def _split_rows(
@@ -82,12 +127,10 @@ def _split_rows(
         raise FormatError(f"{source.name}, line {reader.line_num}: {error}") from error
 
 
-def _header_names(
-    first: Sequence[str], header: bool, columns: Sequence[str] | None, source: Source
-) -> list[str]:
+def _header_names(first: Sequence[str], options: Options, source: Source) -> list[str]:
     """Names of the columns: given, from the first row, or "0", "1", ..."""
-    names = list(columns) if columns is not None else list(first)
-    if columns is None and not header:
+    names = list(first if options.columns is None else options.columns)
+    if options.columns is None and not options.header:
         names = [str(k) for k in range(len(first))]
     source.limits.check("features", len(names), source.name)
     names = [name.strip() for name in names]
@@ -97,18 +140,16 @@ def _header_names(
     return names
 
 
-def _of_delimited(
-    source: Source, format: str, encoding: str | None, header: bool, columns: Sequence[str] | None
-) -> Frame:
+def _of_delimited(source: Source, format: str, options: Options) -> Frame:
     """Frame of CSV or TSV text; TSV is taken as quoted only where that fits all rows."""
-    text = source.text(encoding)
+    text = source.text(options.encoding)
 
     def parse(quoted: bool) -> Frame:
         rows = list(_split_rows(io.StringIO(text, newline=""), format, quoted, source))
         if not rows:
             raise FormatError(f"{source.name}: no row in it; a header and records are wanted")
-        names = _header_names(rows[0][1], header, columns, source)
-        return _of_rows(rows[1:] if header else rows, names, source)
+        names = _header_names(rows[0][1], options, source)
+        return _of_rows(rows[1:] if options.header else rows, names, source)
 
     if format == "csv":
         return parse(quoted=True)
@@ -141,47 +182,38 @@ def _of_parquet(source: Source) -> Frame:
         raise FormatError(
             f"{source.name}: not a Parquet file, or damaged ({str(error)[:200]})"
         ) from error
-    return Frame(columns, list(range(1, n + 1)))
+    return Frame(columns, list(range(1, n + 1)), source)
 
 
-def read_frame(
-    source: Source, format: str, encoding: str | None, header: bool, columns: Sequence[str] | None
-) -> Frame:
+def read_frame(source: Source, format: str, options: Options) -> Frame:
     """All records of a file."""
     if format == "parquet":
         return _of_parquet(source)
     if format in ("csv", "tsv"):
-        return _of_delimited(source, format, encoding, header, columns)
-    lines = source.lines(encoding)
+        return _of_delimited(source, format, options)
+    lines = source.lines(options.encoding)
     if format == "text":
-        return Frame({"text": list(lines)}, list(range(1, len(lines) + 1)))
+        return Frame({"text": list(lines)}, list(range(1, len(lines) + 1)), source)
     return _of_json(enumerate(lines, 1), source)
 
 
-def batches_of(
-    source: Source,
-    format: str,
-    size: int,
-    encoding: str | None,
-    header: bool,
-    columns: Sequence[str] | None,
-) -> Iterator[Frame]:
+def batches_of(source: Source, format: str, size: int, options: Options) -> Iterator[Frame]:
     """Records of a file or pipe, `size` at a time, in bounded memory."""
-    lines = _lines(source, encoding)
+    lines = _lines(source, options.encoding)
     if format in ("csv", "tsv"):
         text = (line + "\n" for _, line in lines)
         rows = _split_rows(text, format, format == "csv", source)
         first = next(rows, None)
         if first is None:
             return
-        names = _header_names(first[1], header, columns, source)
-        rows = rows if header else chain([first], rows)
+        names = _header_names(first[1], options, source)
+        rows = rows if options.header else chain([first], rows)
         while batch := list(islice(rows, size)):
             yield _of_rows(batch, names, source)
         return
     while numbered := list(islice(lines, size)):
         if format == "text":
-            yield Frame({"text": [line for _, line in numbered]}, [k for k, _ in numbered])
+            yield Frame({"text": [line for _, line in numbered]}, [k for k, _ in numbered], source)
         elif (frame := _of_json(numbered, source)).numbers:
             yield frame
 
@@ -204,3 +236,104 @@ def _lines(source: Source, encoding: str | None) -> Iterator[tuple[int, str]]:
             if "\0" in line:
                 raise FormatError(f"{source.name}, line {number}: a zero byte; not a text file")
             yield number, line
+
+
+def write(dataset: Dataset, path: AnyPath, format: str) -> None:
+    """Write records; graded or unknown labels as an object of grades (null: unknown).
+
+    Features are written one column each, multi-dimensional targets too (read them back with
+    `label_column=[...]`). A split is written as the column `split`, training records first.
+    """
+    if dataset.X is not None and dataset.X.shape[0] * dataset.X.shape[1] > _MOST_CELLS:
+        raise InputError(
+            f"X has {dataset.X.shape[0]} x {dataset.X.shape[1]} cells, too many for {format}; "
+            "write npz, libsvm or arff instead"
+        )
+    if dataset.train is None or dataset.test is None:
+        records = list(_part(dataset, None))
+    else:
+        records = [*_part(dataset.train, "train"), *_part(dataset.test, "test")]
+    with open_to_write(path) as file:
+        if format == "parquet":
+            _write_parquet(records, file)
+        elif format == "jsonl":
+            file.writelines((_json(record) + "\n").encode() for record in records)
+        else:
+            file.write(_delimited_bytes(records, "\t" if format == "tsv" else ","))
+
+
+def _part(data: Dataset, split: str | None) -> Iterator[dict[str, Any]]:
+    names = _feature_names(data)
+    for row in range(data.n_instances):
+        record: dict[str, Any] = {} if data.ids is None else {"id": data.ids[row]}
+        if split is not None:
+            record["split"] = split
+        if data.texts is not None:
+            record["text"] = data.texts[row]
+        else:
+            record.update(zip(names, _features(data.X, row)))
+        yield record | _targets(data, row)
+
+
+def _feature_names(data: Dataset) -> list[str]:
+    names = data.names_of_features()
+    taken = {*_RESERVED, *(data.label_names if data.target_classes is not None else ())}
+    if len(set(names)) != len(names) or taken & set(names):
+        raise InputError("two columns would have the same name; rename the features")
+    return names
+
+
+def _features(X: Any, row: int) -> list[float | None]:
+    if X is None:
+        return []
+    values = X[[row]].toarray()[0] if sp.issparse(X) else np.asarray(X[row])
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+def _targets(data: Dataset, row: int) -> dict[str, Any]:
+    if data.target_classes is not None:
+        codes = np.asarray(data.Y[row], np.float64)
+        found = zip(data.label_names, data.target_classes, codes)
+        return {n: None if np.isnan(code) else classes[int(code)] for n, classes, code in found}
+    span = slice(data.Y.indptr[row], data.Y.indptr[row + 1])
+    names = [data.label_names[k] for k in data.Y.indices[span]]
+    grades = data.Y.data[span]
+    if (grades == 1).all():
+        return {"labels": names}
+    known = [None if np.isnan(grade) else grade for grade in grades.tolist()]
+    return {"labels": dict(zip(names, known))}
+
+
+def _delimited_bytes(records: list[dict[str, Any]], mark: str) -> bytes:
+    names = list(records[0]) if records else list(_RESERVED)
+    rows = [names, *([_cell(record[name]) for name in names] for record in records)]
+    # Minimal quoting leaves a lone carriage return bare, and it would end the row.
+    bare = any(isinstance(cell, str) and "\r" in cell for row in rows for cell in row)
+    text = io.StringIO(newline="")
+    quoting: Any = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
+    csv.writer(text, delimiter=mark, lineterminator="\n", quoting=quoting).writerows(rows)
+    return text.getvalue().encode()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        return _json(value)
+    return "" if value is None else value
+
+
+def _write_parquet(records: list[dict[str, Any]], file: Any) -> None:
+    import polars as pl
+
+    graded = any(isinstance(record.get("labels"), dict) for record in records)
+    names = list(records[0]) if records else []
+    columns = {name: [record[name] for record in records] for name in names}
+    if graded:
+        columns["labels"] = [_json(cell) for cell in columns["labels"]]
+    lists = {} if graded or "labels" not in columns else {"labels": pl.List(pl.String)}
+    packed = io.BytesIO()
+    pl.DataFrame(columns, schema_overrides=lists).write_parquet(packed)
+    file.write(packed.getbuffer())

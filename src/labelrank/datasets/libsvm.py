@@ -10,7 +10,6 @@ labels becomes grade q + 1 - r, so that all labels are relevant, the best has gr
 ranks stay equal. A rank `?` or NaN is an unknown label.
 """
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ import scipy.sparse as sp
 
 from labelrank.datasets.arff import number
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.opening import Source, open_to_write
+from labelrank.datasets.opening import AnyPath, Source, open_to_write
 from labelrank.datasets.pairs import Floats, check_indices, csr, located, numbers_in, sparse_rows
 from labelrank.errors import FormatError, InputError
 from labelrank.relevance import check_relevance
@@ -45,20 +44,24 @@ def read(
     if not lines:
         raise FormatError(f"{source.name}: no instance in it; 'label,label index:value' is wanted")
     source.limits.check("rows", len(lines), source.name)
-    Y = _labels(lines, numbers, source, n_labels if label_names is None else len(label_names))
-    X = _matrix(_features(lines, numbers, source), n_features, zero_based, source)
+    heads, bodies = _halves(lines)
+    Y = _labels(heads, numbers, source, n_labels if label_names is None else len(label_names))
+    X = _matrix(_features(bodies, numbers, source), n_features, zero_based, source)
     return Dataset(source.stem, X, Y, label_names=_names(label_names, Y.shape[1], source))
 
 
-def _halves(line: str) -> tuple[str, str]:
-    """Labels and features of a line; without labels it begins with a blank or a feature."""
-    head, _, rest = (line.replace("\t", " ") if "\t" in line else line).partition(" ")
-    return ("", line) if ":" in head else (head, rest)
+def _halves(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Labels and features of lines; one without labels begins with a blank or a feature."""
+    heads, bodies = [], []
+    for line in lines:
+        head, _, rest = (line.replace("\t", " ") if "\t" in line else line).partition(" ")
+        heads.append("" if ":" in head else head)
+        bodies.append((line if ":" in head else rest).strip())
+    return heads, bodies
 
 
-def _labels(lines: list[str], numbers: list[int], source: Source, n_labels: int | None) -> Any:
+def _labels(heads: list[str], numbers: list[int], source: Source, n_labels: int | None) -> Any:
     """Relevance by the label numbers at the beginning of each line."""
-    heads = [_halves(line)[0] for line in lines]
     allowed = min(n_labels or source.limits.labels, source.limits.labels)
 
     def parse(part: Sequence[str]) -> Any:
@@ -75,7 +78,7 @@ def _labels(lines: list[str], numbers: list[int], source: Source, n_labels: int 
     return check_relevance(Y)
 
 
-def _features(lines: list[str], numbers: list[int], source: Source) -> Any:
+def _features(bodies: list[str], numbers: list[int], source: Source) -> Any:
     """CSR parts of the `index:value` pairs of each line."""
 
     def check(pairs: Any) -> None:
@@ -83,7 +86,6 @@ def _features(lines: list[str], numbers: list[int], source: Source) -> Any:
         if np.isnan(pairs[:, 1]).any():
             raise ValueError("got a value NaN; leave a feature out instead")
 
-    bodies = [_halves(line)[1].strip() for line in lines]
     return sparse_rows(bodies, numbers, source.name, source.limits, (":", " "), check)
 
 
@@ -103,24 +105,24 @@ def _matrix(parts: Any, n_features: int | None, zero_based: bool | None, source:
     return csr((indptr, indices, data), n_features or width)
 
 
-def write(dataset: Dataset, path: str | os.PathLike[str], format: str) -> None:
-    """Write LIBSVM text, features from 1; only relevant or not can be told."""
-    with open_to_write(path) as file:
-        file.writelines(_lines_of(dataset, 1, format))
-
-
-def _lines_of(dataset: Dataset, first_index: int, format: str) -> list[bytes]:
-    """One line per instance; features from `first_index`."""
+def write(dataset: Dataset, path: AnyPath, format: str) -> None:
+    """Write LIBSVM text, or extreme classification text; only relevant or not can be told."""
     X, Y = _plain_matrices(dataset, format)
-    lines = []
+    first, lines = (0 if format == "extreme" else 1), []
     for row in range(X.shape[0]):
         head = ",".join(map(str, Y.indices[Y.indptr[row] : Y.indptr[row + 1]].tolist()))
         span = slice(X.indptr[row], X.indptr[row + 1])
-        columns, values = (X.indices[span] + first_index).tolist(), X.data[span].tolist()
+        columns, values = (X.indices[span] + first).tolist(), X.data[span].tolist()
         pairs = (f"{column}:{number(value)}" for column, value in zip(columns, values))
-        body = " ".join(pairs) or f"{first_index}:0"
+        body = " ".join(pairs) or f"{first}:0"
         lines.append(f"{head} {body}\n".encode())
-    return lines
+    if format == "extreme":
+        lines.insert(0, f"{len(lines)} {dataset.n_features} {dataset.n_labels}\n".encode())
+    with open_to_write(path) as file:
+        file.writelines(lines)
+
+
+write_extreme = write
 
 
 def _plain_matrices(dataset: Dataset, format: str) -> tuple[sp.csr_array, sp.csr_array]:
@@ -152,21 +154,14 @@ def read_extreme(
         rows.pop()
     _refuse_cut(n, len(rows), source)
     numbers = list(range(2, n + 2))
-    Y = _labels(rows, numbers, source, k)
-    indptr, indices, data = _features(rows, numbers, source)
+    heads, bodies = _halves(rows)
+    Y = _labels(heads, numbers, source, k)
+    indptr, indices, data = _features(bodies, numbers, source)
     if len(indices) and indices.max() >= d:
         raise FormatError(
             f"{source.name}: got feature index {indices.max()}, but line 1 says {d} features"
         )
     return Dataset(source.stem, csr((indptr, indices, data), d), Y, label_names=names)
-
-
-def write_extreme(dataset: Dataset, path: str | os.PathLike[str], format: str) -> None:
-    """Write extreme classification text; only relevant or not can be told."""
-    lines = _lines_of(dataset, 0, format)
-    with open_to_write(path) as file:
-        file.write(f"{len(lines)} {dataset.n_features} {dataset.n_labels}\n".encode())
-        file.writelines(lines)
 
 
 def read_rankings(
@@ -180,24 +175,19 @@ def read_rankings(
     _refuse_cut(n, len(rows), source)
 
     def parse(part: Sequence[str]) -> Floats:
-        return _table(part, d, q)
+        for row in part:
+            if row.count(",") != d + q - 1:
+                raise ValueError(f"got {row.count(',') + 1} values, but {d} + {q} are wanted")
+        table = numbers_in(",".join(part).replace("?", "nan"), ",", len(part) * (d + q))
+        table = table.reshape(len(part), d + q)
+        if ((table[:, d:] < 1) | (table[:, d:] > q)).any():
+            raise ValueError(f"got a rank outside 1..{q}; rank 1 is the best label")
+        return table
 
     table = located(parse, [line for _, line in rows], [k for k, _ in rows], source.name)
     Y = check_relevance(q + 1 - table[:, d:])
     names = _names(label_names, q, source)
     return Dataset(source.stem, table[:, :d].copy(), Y, label_names=names)
-
-
-def _table(rows: Sequence[str], d: int, q: int) -> Floats:
-    for row in rows:
-        if row.count(",") != d + q - 1:
-            raise ValueError(f"got {row.count(',') + 1} values, but {d} + {q} are wanted")
-    table = numbers_in(",".join(rows).replace("?", "nan"), ",", len(rows) * (d + q))
-    table = table.reshape(len(rows), d + q)
-    ranks = table[:, d:]
-    if ((ranks < 1) | (ranks > q)).any():
-        raise ValueError(f"got a rank outside 1..{q}; rank 1 is the best label")
-    return table
 
 
 def _sizes(words: Sequence[str], wanted: str, source: Source) -> tuple[int, int, int]:

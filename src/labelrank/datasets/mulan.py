@@ -1,6 +1,5 @@
 """ARFF with targets: named by an XML file (Mulan) or by the relation name (MEKA)."""
 
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +10,17 @@ import scipy.sparse as sp
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
-from labelrank.datasets.arff import Table, read_table, write_table
+from labelrank.datasets.arff import Table, read_table, to_dataset, write_table
 from labelrank.datasets.arff_parsing import Attribute
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.opening import COMPRESSED, Limits, Source, check_choice, open_to_write
-from labelrank.datasets.tabular import to_dataset
+from labelrank.datasets.opening import (
+    COMPRESSED,
+    AnyPath,
+    Limits,
+    Source,
+    check_choice,
+    open_to_write,
+)
 from labelrank.errors import FormatError, InputError
 
 _COUNT = re.compile(r"(?:^|[\s:])-[Cc]\s*(-?\d{1,9})(?!\d)")
@@ -28,21 +33,25 @@ def read(
     format: str = "arff",
     *,
     encoding: str | None = None,
-    xml: str | os.PathLike[str] | None = None,
+    xml: AnyPath | None = None,
     n_labels: int | None = None,
     labels_at: str = "last",
     nominal: str = "ordinal",
     targets: str = "auto",
 ) -> Dataset:
-    """Read an ARFF file whose targets are told by XML, by `n_labels` or by MEKA's `-C`.
+    """Read an ARFF file whose targets are told by XML, by `n_labels` or by MEKA's relation name.
 
-    The format "mulan" insists on an XML file. Without `xml` it is looked for beside the ARFF file,
-    by its name, also without parts such as "-train". `labels_at` ("last" or "first") tells where
-    the `n_labels` attributes stand. `nominal` and `targets`: see `labelrank.datasets.tabular`.
+    There `-C n` stands for the first n attributes, `-C -n` for the last n; `-split-number n` and
+    `-split-percentage p` say how many instances are for training.
+
+    The format "mulan" insists on an XML file, "meka" looks for none. Without `xml` it is looked
+    for beside the ARFF file, by its name, also without parts such as "-train". `labels_at` ("last"
+    or "first") tells where the `n_labels` attributes stand.
     """
     check_choice("labels_at", labels_at, ("last", "first"))
     table = read_table(source, encoding)
-    beside = xml or (None if n_labels is not None else _beside(source))
+    known = n_labels is not None or format == "meka"
+    beside = xml or (None if known else _beside(source))
     if beside is not None:
         at = _columns(table, label_parents(beside, source.limits), source, str(beside))
     elif n_labels is not None:
@@ -50,7 +59,13 @@ def read(
     elif format == "mulan":
         raise FormatError(f"{source.name}: no XML file with the labels beside it; give xml=...")
     else:
-        at = _span(_signed_count(table, source), table, source)
+        match = _COUNT.search(table.relation)
+        if match is None:
+            raise FormatError(
+                f"{source.name}: nothing says which attributes are labels; give xml=..., "
+                "n_labels=..., or write '-C n' in the relation name"
+            )
+        at = _span(int(match[1]), table, source)
     data = to_dataset(table, at, source, nominal, targets)
     return _with_split(data, table.relation) if beside is None else data
 
@@ -70,7 +85,7 @@ def _beside(source: Source) -> Path | None:
     return None
 
 
-def label_parents(path: str | os.PathLike[str], limits: Limits | None = None) -> dict[str, str]:
+def label_parents(path: AnyPath, limits: Limits | None = None) -> dict[str, str]:
     """Labels of a Mulan XML file in order, each with its parent ("" at the top)."""
     source = Source(path, limits)
     try:
@@ -113,13 +128,20 @@ def _columns(table: Table, labels: dict[str, str], source: Source, xml: str) -> 
     return [at[label][0] for label in labels]
 
 
-def write(dataset: Dataset, path: str | os.PathLike[str], format: str = "mulan") -> None:
-    """Write ARFF (features first, labels last; sparse if X is) and the XML beside it."""
+def write(dataset: Dataset, path: AnyPath, format: str) -> None:
+    """Write ARFF, sparse if X is.
+
+    MEKA: the labels first and `-C n` in the relation name; else the labels last and the XML beside.
+    """
+    if format == "meka":
+        table = _table_of(dataset, labels_first=True)
+        table.relation = f"{dataset.name}: -C {dataset.n_labels}"
+        write_table(table, path)
+        return
     if str(path) == "-":
         raise InputError("Mulan data are two files; give a path, or write the meka format")
     table = _table_of(dataset, labels_first=False)
-    target = Source(path)
-    with open_to_write(Path(path).parent / f"{target.stem}.xml") as file:
+    with open_to_write(Path(path).parent / f"{Source(path).stem}.xml") as file:
         file.write(
             f'<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="{_NAMESPACE}">\n'.encode()
         )
@@ -174,30 +196,6 @@ def _unique(attributes: list[Attribute], taken: set[str]) -> list[Attribute]:
     return renamed
 
 
-def read_meka(
-    source: Source, *, encoding: str | None = None, nominal: str = "ordinal", targets: str = "auto"
-) -> Dataset:
-    """Read a MEKA file; `-C n` in its relation name says where the targets are.
-
-    `-C n`: the first n attributes, `-C -n`: the last n. `-split-number n` and
-    `-split-percentage p` say how many instances are for training.
-    """
-    table = read_table(source, encoding)
-    at = _span(_signed_count(table, source), table, source)
-    return _with_split(to_dataset(table, at, source, nominal, targets), table.relation)
-
-
-def _signed_count(table: Table, source: Source) -> int:
-    """The number after `-C` in the relation name."""
-    match = _COUNT.search(table.relation)
-    if match is None:
-        raise FormatError(
-            f"{source.name}: nothing says which attributes are labels; give xml=..., n_labels=..., "
-            "or write '-C n' in the relation name"
-        )
-    return int(match[1])
-
-
 def _span(count: int, table: Table, source: Source) -> list[int]:
     """The first `count` attributes, or the last `-count`."""
     width = len(table.attributes)
@@ -216,10 +214,3 @@ def _with_split(data: Dataset, relation: str) -> Dataset:
     n, given = data.n_instances, float(match[2])
     first = round(n * given / 100) if match[1] == "percentage" else int(given)
     return data.with_split({"train": np.arange(n) < first, "test": np.arange(n) >= first})
-
-
-def write_meka(dataset: Dataset, path: str | os.PathLike[str], format: str) -> None:
-    """Write ARFF with the labels first and `-C n` in the relation name."""
-    table = _table_of(dataset, labels_first=True)
-    table.relation = f"{dataset.name}: -C {dataset.n_labels}"
-    write_table(table, path)

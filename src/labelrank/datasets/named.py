@@ -9,7 +9,7 @@ from typing import Any
 from labelrank.datasets import formats
 from labelrank.datasets.dataset import PARTS, Dataset
 from labelrank.datasets.fetching import addresses
-from labelrank.datasets.opening import Limits
+from labelrank.datasets.opening import AnyPath, Limits
 from labelrank.datasets.registry import REGISTRY, Entry, Folders
 from labelrank.errors import InputError, MissingError
 
@@ -45,7 +45,7 @@ def info(name: str) -> dict[str, Any]:
     }
 
 
-def is_available(name: str, data: str | os.PathLike[str] | None = None) -> bool:
+def is_available(name: str, data: AnyPath | None = None) -> bool:
     """True if `load` would find the files of a set: in the package, `data`, or fetched.
 
     Examples
@@ -57,9 +57,9 @@ def is_available(name: str, data: str | os.PathLike[str] | None = None) -> bool:
 
 
 def load(
-    path_or_name: str | os.PathLike[str],
+    path_or_name: AnyPath,
     split: str | None = None,
-    data: str | os.PathLike[str] | None = None,
+    data: AnyPath | None = None,
     limits: Limits | None = None,
     **options: Any,
 ) -> Dataset:
@@ -113,7 +113,7 @@ def load(
     return dataset.parts[split]
 
 
-def save(dataset: Dataset, path: str | os.PathLike[str], format: str | None = None) -> None:
+def save(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
     """Write a data set; the extension names the format and the compression.
 
     Examples
@@ -155,7 +155,7 @@ def _builder(entry: Entry) -> tuple[Any, list[str]]:
 
 def _build(
     entry: Entry,
-    data: str | os.PathLike[str] | None,
+    data: AnyPath | None,
     limits: Limits | None,
     options: dict[str, Any],
 ) -> Dataset:

@@ -64,6 +64,7 @@ class Limits:
         return min(self.bytes, max(64 << 20, self.expansion * compressed))
 
 
+AnyPath = str | os.PathLike[str]
 COMPRESSED = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, ValueError)
@@ -77,7 +78,7 @@ class Source:
     `path` may be "-" for standard input. Compression is told by the first bytes.
     """
 
-    def __init__(self, path: str | os.PathLike[str], limits: Limits | None = None) -> None:
+    def __init__(self, path: AnyPath, limits: Limits | None = None) -> None:
         self.path = str(path)
         self.limits = limits or Limits()
         self.name = "standard input" if self.path == "-" else self.path
@@ -166,7 +167,14 @@ class Source:
 
     def lines(self, encoding: str | None = None, fallback: str | None = None) -> list[str]:
         """Lines of the text without their ends; a last empty line is not counted."""
-        return split_lines(self.text(encoding, fallback), self.name, self.limits)
+        text = self.text(encoding, fallback)
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        lines = text.split("\n")  # other Unicode line breaks may stand inside a value
+        if not lines[-1]:
+            lines.pop()
+        self.limits.check("line", max(map(len, lines), default=0), self.name)
+        return lines
 
 
 class _Readable(io.RawIOBase):
@@ -224,19 +232,8 @@ def decode(content: bytes, name: str, encoding: str | None, fallback: str | None
     return text
 
 
-def split_lines(text: str, name: str, limits: Limits) -> list[str]:
-    """Lines by \\n, \\r\\n or \\r alone: other Unicode line breaks may stand inside a value."""
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    limits.check("line", max(map(len, lines), default=0), name)
-    return lines
-
-
 @contextmanager
-def open_to_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def open_to_write(path: AnyPath) -> Iterator[IO[bytes]]:
     """Atomic binary file, compressed as its extension says; "-" is standard output."""
     if str(path) == "-":
         yield sys.stdout.buffer

@@ -44,18 +44,14 @@ def parse_pairs(bodies: Sequence[str], inner: str, outer: str) -> tuple[npt.NDAr
     if outer == ",":
         text = text.replace(", ", ",").replace(" ,", ",")
         counts = np.array([body.count(",") + 1 if body else 0 for body in bodies], np.int64)
-    _check_alternation(text, inner, outer, int(counts.sum()))
-    flat = numbers_in(text.replace(inner, " ").replace(outer, " "), " ", 2 * int(counts.sum()))
-    return counts, flat.reshape(-1, 2)
-
-
-def _check_alternation(text: str, inner: str, outer: str, pairs: int) -> None:
+    pairs = int(counts.sum())
     letters = np.frombuffer(text.encode(), np.uint8)
     marks = letters[(letters == ord(inner)) | (letters == ord(outer))]
-    wanted = 2 * pairs - 1 if pairs else 0
     regular = (marks[::2] == ord(inner)).all() and (marks[1::2] == ord(outer)).all()
-    if len(marks) != wanted or not regular:
+    if len(marks) != (2 * pairs - 1 if pairs else 0) or not regular:
         raise ValueError(f"got something else where a list of 'index{inner}value' is wanted")
+    flat = numbers_in(text.replace(inner, " ").replace(outer, " "), " ", 2 * pairs)
+    return counts, flat.reshape(-1, 2)
 
 
 def located(
@@ -94,7 +90,6 @@ def sparse_rows(
     check: Callable[[Any], None],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
     """CSR parts of all rows, a block of rows at a time; `check` sees each block of pairs first."""
-    starts = range(0, len(bodies), _ROWS_AT_ONCE)
 
     def parse(block: Sequence[str]) -> tuple[npt.NDArray[np.int64], Any]:
         counts, pairs = parse_pairs(block, *marks)
@@ -103,7 +98,7 @@ def sparse_rows(
         return counts, pairs
 
     parts = []
-    for start in starts:
+    for start in range(0, len(bodies), _ROWS_AT_ONCE):
         span = slice(start, start + _ROWS_AT_ONCE)
         parts.append(located(parse, bodies[span], line_numbers[span], name))
         limits.check("nonzeros", sum(len(pairs) for _, pairs in parts), name)

@@ -4,19 +4,18 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from labelrank.datasets.arff import Table
+from labelrank.datasets.arff import Table, to_dataset
 from labelrank.datasets.arff_parsing import Attribute
 from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.frames import Frame, batches_of, read_frame, refuse_constant
+from labelrank.datasets.frames import Frame, Options, batches_of, read_frame, refuse_constant
+from labelrank.datasets.frames import write as write
 from labelrank.datasets.opening import Limits, Source, check_options
-from labelrank.datasets.record_writer import write as write
-from labelrank.datasets.tabular import to_dataset
 from labelrank.errors import FormatError, InputError
 from labelrank.relevance import check_relevance, from_grades
 
@@ -119,41 +118,6 @@ _STREAMED = ("jsonl", "csv", "tsv", "text")
 UNBOUNDED = Limits(bytes=1 << 62, expansion=1 << 62)
 
 
-@dataclass(frozen=True)
-class Options:
-    """Which column is which, and how labels are written.
-
-    Parameters
-    ----------
-    encoding : str or None
-    header : whether the first row of CSV or TSV names the columns
-    columns : their names, instead of those of the header
-    text_column, id_column, split_column : names; None looks for the usual ones
-        The split column makes `train` and `test` of the records that say so.
-    label_column : name of the column with the labels, or a list of columns, one per target
-        No label at all is fine: Y then has no column.
-    label_delimiter : between the labels of a cell; None finds one of | ; ,
-    graded : whether labels are written `label:grade`; None: if all of them are
-    ordered : labels stand most relevant first, the grades of m labels are m, ..., 1
-    label_names : the label columns, in order; None takes the sorted labels of the file
-    nominal, targets : as in `labelrank.datasets.tabular`
-    """
-
-    encoding: str | None = None
-    header: bool = True
-    columns: Sequence[str] | None = None
-    text_column: str | None = None
-    label_column: str | Sequence[str] | None = None
-    id_column: str | None = None
-    split_column: str | None = None
-    label_delimiter: str | None = None
-    graded: bool | None = None
-    ordered: bool = False
-    label_names: Sequence[str] | None = None
-    nominal: str = "ordinal"
-    targets: str = "auto"
-
-
 def _chosen(options: Mapping[str, Any], format: str) -> Options:
     check_options(options, [field.name for field in fields(Options)], format)
     return Options(**options)
@@ -162,11 +126,11 @@ def _chosen(options: Mapping[str, Any], format: str) -> Options:
 def read(source: Source, format: str, **options: Any) -> Dataset:
     """Read records, by `Options`; without a text column the other columns are features."""
     chosen = _chosen(options, format)
-    frame = read_frame(source, format, chosen.encoding, chosen.header, chosen.columns)
+    frame = read_frame(source, format, chosen)
     if not frame.numbers:
         raise FormatError(f"{source.name}: no record in it")
     source.limits.check("rows", len(frame.numbers), source.name)
-    data, parts = _to_data(frame, source, chosen)
+    data, parts = _to_data(frame, chosen)
     if parts is None:
         return data
     lowered = np.array([str(part).strip().lower() for part in parts])
@@ -190,9 +154,8 @@ def stream(
 def _batches(source: Source, format: str, size: int, chosen: Options) -> Iterator[Dataset]:
     met: list[str] = []
     in_one_column = chosen.label_column is None or isinstance(chosen.label_column, str)
-    frames = batches_of(source, format, size, chosen.encoding, chosen.header, chosen.columns)
-    for frame in frames:
-        data, _ = _to_data(frame, source, chosen)
+    for frame in batches_of(source, format, size, chosen):
+        data, _ = _to_data(frame, chosen)
         if chosen.label_names is None and data.target_classes is None and in_one_column:
             data = _renumbered(data, met, source)
         yield data
@@ -210,31 +173,31 @@ def _renumbered(data: Dataset, met: list[str], source: Source) -> Dataset:
     return replace(data, Y=check_relevance(Y) if met else Y, label_names=list(met))
 
 
-def _to_data(frame: Frame, source: Source, choice: Options) -> tuple[Dataset, list[Any] | None]:
+def _to_data(frame: Frame, choice: Options) -> tuple[Dataset, list[Any] | None]:
     """Data set of the records, and their split cells."""
-    text = _find(frame, "text", choice.text_column, source)
+    text = _find(frame, "text", choice.text_column)
     given: Any = choice.label_column
     several = given is not None and not isinstance(given, str)
-    columns = [_find(frame, "labels", one, source) for one in (given if several else [given])]
+    columns = [_find(frame, "labels", one) for one in (given if several else [given])]
     label, targets = (None, columns) if several else (columns[0], [])
-    ids = _find(frame, "id", choice.id_column, source)
-    split = _find(frame, "split", choice.split_column, source)
+    ids = _find(frame, "id", choice.id_column)
+    split = _find(frame, "split", choice.split_column)
     left_out = {text, label, ids, split, *targets}
     features = [c for c in frame.columns if c not in left_out] if text is None else []
     if text is None and not features:
         raise FormatError(
-            f"{source.name}: no text column among {_listed(frame)}; give text_column=..."
+            f"{frame.source.name}: no text column among {_listed(frame)}; give text_column=..."
         )
-    data = Dataset(source.stem, None, None)
+    data = Dataset(frame.source.stem, None, None)
     if several or features:
-        data = _tabular(frame, features, [str(t) for t in targets], source, choice)
+        data = _tabular(frame, features, [str(t) for t in targets], choice)
     if not several:
-        rows = _grades(frame, label, source, choice)
-        data.label_names = _label_names(rows, choice.label_names, frame, source)
+        rows = _grades(frame, label, choice)
+        data.label_names = _label_names(rows, choice.label_names, frame)
         data.Y, data.target_classes = relevance(rows, data.label_names), None
     if text is not None:
         data.X = data.feature_names = None
-        data.texts = [_text(frame, text, row, source) for row in range(len(frame.numbers))]
+        data.texts = [_text(frame, text, row) for row in range(len(frame.numbers))]
     data.ids = None if ids is None else [str(value) for value in frame.columns[ids]]
     return data, None if split is None else frame.columns[split]
 
@@ -244,27 +207,25 @@ def _listed(frame: Frame) -> str:
     return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
 
 
-def _find(frame: Frame, what: str, given: str | None, source: Source) -> str | None:
+def _find(frame: Frame, what: str, given: str | None) -> str | None:
     if given is not None:
         if str(given) not in frame.columns:
-            raise FormatError(f"{source.name}: no column {given!r}; it has {_listed(frame)}")
+            raise FormatError(f"{frame.source.name}: no column {given!r}; it has {_listed(frame)}")
         return str(given)
     lowered = {name.lower(): name for name in reversed(frame.columns)}
     return next((lowered[usual] for usual in _USUAL[what] if usual in lowered), None)
 
 
-def _text(frame: Frame, column: str, row: int, source: Source) -> str:
+def _text(frame: Frame, column: str, row: int) -> str:
     value = frame.columns[column][row]
     if isinstance(value, str):
         return value
     raise FormatError(
-        f"{frame.where(source, row)}: got {str(value)[:40]!r} in column {column!r}; text is wanted"
+        f"{frame.where(row)}: got {str(value)[:40]!r} in column {column!r}; text is wanted"
     )
 
 
-def _grades(
-    frame: Frame, label: str | None, source: Source, choice: Options
-) -> list[dict[str, float]]:
+def _grades(frame: Frame, label: str | None, choice: Options) -> list[dict[str, float]]:
     if label is None:
         return [{} for _ in frame.numbers]
     cells = frame.columns[label]
@@ -274,42 +235,38 @@ def _grades(
         try:
             rows.append(reader.grades(cell))
         except (ValueError, RecursionError) as error:
-            raise FormatError(f"{frame.where(source, row)}: {error}") from error
-    source.limits.check("nonzeros", sum(map(len, rows)), source.name)
+            raise FormatError(f"{frame.where(row)}: {error}") from error
+    frame.source.limits.check("nonzeros", sum(map(len, rows)), frame.source.name)
     return rows
 
 
 def _label_names(
-    rows: list[dict[str, float]], names: Sequence[str] | None, frame: Frame, source: Source
+    rows: list[dict[str, float]], names: Sequence[str] | None, frame: Frame
 ) -> list[str]:
     if names is None:
         met = sorted({name for row in rows for name in row})
-        source.limits.check("labels", len(met), source.name)
+        frame.source.limits.check("labels", len(met), frame.source.name)
         return met
     known = set(names)
     for k, row in enumerate(rows):
         unknown = row.keys() - known
         if unknown:
-            raise FormatError(
-                f"{frame.where(source, k)}: label {min(unknown)!r} is not among label_names"
-            )
+            raise FormatError(f"{frame.where(k)}: label {min(unknown)!r} is not among label_names")
     return list(names)
 
 
-def _tabular(
-    frame: Frame, features: list[str], targets: list[str], source: Source, choice: Options
-) -> Dataset:
-    pairs = [_attribute(name, frame, source) for name in [*features, *targets]]
+def _tabular(frame: Frame, features: list[str], targets: list[str], choice: Options) -> Dataset:
+    pairs = [_attribute(name, frame) for name in [*features, *targets]]
     n = len(frame.numbers)
     values = np.column_stack([v for _, v in pairs]) if pairs else np.zeros((n, 0))
-    table = Table(source.stem, [a for a, _ in pairs], values)
+    table = Table(frame.source.stem, [a for a, _ in pairs], values)
     at = range(len(features), len(pairs))
-    return to_dataset(table, at, source, choice.nominal, choice.targets)
+    return to_dataset(table, at, frame.source, choice.nominal, choice.targets)
 
 
-def _attribute(name: str, frame: Frame, source: Source) -> tuple[Attribute, Any]:
+def _attribute(name: str, frame: Frame) -> tuple[Attribute, Any]:
     given = enumerate(frame.columns[name])
-    cells = [_scalar(value, name, frame, row, source) for row, value in given]
+    cells = [_scalar(value, name, frame, row) for row, value in given]
     try:
         numbers = [math.nan if cell is None else _number(cell) for cell in cells]
         return Attribute(name), np.array(numbers)
@@ -320,14 +277,14 @@ def _attribute(name: str, frame: Frame, source: Source) -> tuple[Attribute, Any]
         return Attribute(name, "nominal", found), np.array(coded)
 
 
-def _scalar(value: Any, name: str, frame: Frame, row: int, source: Source) -> Any:
+def _scalar(value: Any, name: str, frame: Frame, row: int) -> Any:
     if isinstance(value, str):
         value = value.strip()
         return None if value.lower() in _MISSING else value
     if value is None or isinstance(value, bool | int | float):
         return value
     raise FormatError(
-        f"{frame.where(source, row)}: got {str(value)[:40]!r} in column {name!r}; "
+        f"{frame.where(row)}: got {str(value)[:40]!r} in column {name!r}; "
         "numbers or nominal values are wanted; name the text and label columns"
     )
 

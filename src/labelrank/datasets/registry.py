@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from labelrank.datasets.fetching import addresses, cache_folder
-from labelrank.datasets.opening import COMPRESSED, Limits, Source
+from labelrank.datasets.opening import COMPRESSED, AnyPath, Limits, Source
 from labelrank.errors import FormatError, MissingError
 
 _MULAN = "Mulan project (tsoumakas/mulan)"
@@ -59,19 +59,6 @@ def _targets(name: str, n_targets: int, task: str, terms: str) -> Entry:
     return Entry(name, task, "ARFF, targets last", _MULAN, terms, "last_columns", files, arguments)
 
 
-def _yahoo(topic: str) -> Entry:
-    origin = "web pages of Ueda and Saito in M.-L. Zhang's version"
-    files = (f"yahoo/yahoo_{topic}.npz",)
-    return Entry(f"yahoo-{topic}", "multi-label", "numpy archive", origin, _RESEARCH,
-                 "yahoo", files)  # fmt: skip
-
-
-def _distribution(stem: str) -> Entry:
-    origin = "X. Geng's label distribution sets and Emotion6, from PyLDL (SpriteMisaka/PyLDL)"
-    return Entry(stem.lower().replace("_", "-"), "label distribution", "MATLAB 5", origin,
-                 _RESEARCH, "distribution", (f"ldl/{stem}.mat",))  # fmt: skip
-
-
 def _ranking(stem: str, partial: bool) -> Entry:
     folder = "partiallabelranking" if partial else "labelranking"
     task = "partial label ranking" if partial else "label ranking"
@@ -88,8 +75,6 @@ def _text(
     return Entry(name, task, format, origin, terms, name.replace("-", "_"), files)
 
 
-_YAHOO = "arts business computers education entertainment health reference science society"
-_DISTRIBUTIONS = "SJAFFE SBU_3DFE Movie emotion6 Yeast_alpha Yeast_cold Yeast_spo"
 _RANKINGS = (
     "authorship bodyfat cold cpu diau dtt glass housing "
     "iris pendigits segment spo stock vehicle vowel wisconsin"
@@ -127,8 +112,16 @@ _ENTRIES = (
           "EU legislative acts extracted from EUR-Lex by D. Toshkov, names from EuroVoc 4.3",
           "free reuse with acknowledgement (Toshkov 2019; European Union)",
           "eurlex/eurlex_titles_2004_2019.jsonl", "eurlex/eurovoc_descriptors_en.tsv"),
-    *map(_yahoo, _YAHOO.split()),
-    *map(_distribution, _DISTRIBUTIONS.split()),
+    *(Entry(f"yahoo-{topic}", "multi-label", "numpy archive",
+            "web pages of Ueda and Saito in M.-L. Zhang's version", _RESEARCH, "yahoo",
+            (f"yahoo/yahoo_{topic}.npz",))
+      for topic in ("arts", "business", "computers", "education", "entertainment", "health",
+                    "reference", "science", "society")),
+    *(Entry(stem.lower().replace("_", "-"), "label distribution", "MATLAB 5",
+            "X. Geng's label distribution sets and Emotion6, from PyLDL (SpriteMisaka/PyLDL)",
+            _RESEARCH, "distribution", (f"ldl/{stem}.mat",))
+      for stem in ("SJAFFE", "SBU_3DFE", "Movie", "emotion6", "Yeast_alpha", "Yeast_cold",
+                   "Yeast_spo")),
     _text("affective-text", "SemEval-2007 task 14", "freely available for research",
           "affectivetext_semeval2007.tar", format="XML headlines and scores", task="graded text"),
     *(_ranking(stem, partial=False) for stem in _RANKINGS.split()),
@@ -160,9 +153,7 @@ class Content(Source):
 class Folders:
     """Finds the files of one set, compressed or not, in the first folder that has them."""
 
-    def __init__(
-        self, entry: Entry, data: str | os.PathLike[str] | None, limits: Limits | None = None
-    ) -> None:
+    def __init__(self, entry: Entry, data: AnyPath | None, limits: Limits | None = None) -> None:
         self.name, self.files, self.limits = entry.name, entry.files, limits
         given = data if data is not None else os.environ.get("LABELRANK_DATA")
         self.folders = [*([Path(given)] if given else []), cache_folder()]
