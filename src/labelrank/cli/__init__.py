@@ -34,14 +34,10 @@ class _OnDemand(TyperGroup):
             return None
         if cmd_name not in self.commands:
             module = importlib.import_module(f"{__name__}.{cmd_name}")
-            self.commands[cmd_name] = _command(cmd_name, getattr(module, cmd_name))
+            single = typer.Typer(add_completion=False, rich_markup_mode=None)
+            single.command(cmd_name)(explained(grouped(getattr(module, cmd_name))))
+            self.commands[cmd_name] = typer.main.get_command(single)
         return self.commands[cmd_name]
-
-
-def _command(name: str, function: Any) -> Any:
-    single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name)(explained(grouped(function)))
-    return typer.main.get_command(single)
 
 
 app = typer.Typer(

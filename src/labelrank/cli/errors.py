@@ -26,16 +26,18 @@ def explained(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             command(*args, **options)
             sys.stdout.flush()
-        except BrokenPipeError:
-            _leave_quietly()
+        except BrokenPipeError:  # standard output goes nowhere, so that the last flush cannot fail
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(BROKEN_PIPE) from None
         except KeyboardInterrupt:
             _stop("interrupted", INTERRUPTED)
         except MemoryError:
             _stop("out of memory; give fewer instances, features or labels", WRONG_INPUT)
         except OSError as error:
-            _stop(_of_system(error), WRONG_INPUT)
+            reason = (error.strerror or str(error)).lower()
+            _stop(f"{error.filename}: {reason}" if error.filename else reason, WRONG_INPUT)
         except (LabelrankError, ValueError) as error:
-            _stop(_one_line(error), WRONG_INPUT)
+            _stop(" ".join(str(error).split()), WRONG_INPUT)
 
     return run
 
@@ -43,18 +45,3 @@ def explained(command: Callable[..., Any]) -> Callable[..., Any]:
 def _stop(sentence: str, code: int) -> NoReturn:
     typer.echo(f"labelrank: {sentence}", err=True)
     raise typer.Exit(code)
-
-
-def _leave_quietly() -> NoReturn:
-    """Point standard output nowhere, so that Python's last flush does not fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise typer.Exit(BROKEN_PIPE)
-
-
-def _of_system(error: OSError) -> str:
-    reason = (error.strerror or str(error)).lower()
-    return f"{error.filename}: {reason}" if error.filename else reason
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())

@@ -29,10 +29,14 @@ def explain(
     names = tagger.get_feature_names_out()
     for name in label or _predicted(tagger, x):
         reason = tagger.why(x, name, over=over)
+        pairs = zip(reason.features[:top], reason.contributions[:top], strict=True)
+        strongest = [(str(names[j]), float(addend)) for j, addend in pairs]
         if json:
-            as_json(_record(name, over, reason, names, top))
+            features = [{"feature": one, "contribution": addend} for one, addend in strongest]
+            as_json({"label": name, "over": over, "margin": reason.margin,
+                     "constant": reason.constant, "features": features})  # fmt: skip
         else:
-            _show(name, over, reason, names, top)
+            _show(f"{name} over {over}" if over else name, reason, strongest)
 
 
 def _predicted(tagger: Any, x: Any) -> list[Any]:
@@ -40,27 +44,13 @@ def _predicted(tagger: Any, x: Any) -> list[Any]:
     return [place.label for place in ranked if place.in_set] or [ranked[0].label]
 
 
-def _record(name: str, over: str | None, reason: Any, names: Any, top: int) -> dict[str, Any]:
-    features = [{"feature": feature, "contribution": contribution}
-                for feature, contribution in _strongest(reason, names, top)]  # fmt: skip
-    return {"label": name, "over": over, "margin": reason.margin, "constant": reason.constant,
-            "features": features}  # fmt: skip
-
-
-def _strongest(reason: Any, names: Any, top: int) -> list[tuple[str, float]]:
-    pairs = zip(reason.features[:top], reason.contributions[:top], strict=True)
-    return [(str(names[j]), float(contribution)) for j, contribution in pairs]
-
-
-def _show(name: str, over: str | None, reason: Any, names: Any, top: int) -> None:
+def _show(title: str, reason: Any, rows: list[tuple[str, float]]) -> None:
     from labelrank.cli.printing import table
 
-    rows = _strongest(reason, names, top)
-    if len(reason.features) > top:
-        others = float(reason.contributions[top:].sum())
-        rows.append((f"{len(reason.features) - top} more", others))
+    n_others = len(reason.features) - len(rows)
+    if n_others:
+        rows.append((f"{n_others} more", float(reason.contributions[len(rows) :].sum())))
     if reason.constant:
         rows.append(("constant", float(reason.constant)))
     rows.append(("sum", float(reason.margin)))
-    against = f" over {over}" if over else ""
-    table(f"{name}{against}: {reason.margin:.4f}", ("feature", "contribution"), rows)
+    table(f"{title}: {reason.margin:.4f}", ("feature", "contribution"), rows)

@@ -21,15 +21,9 @@ from labelrank.errors import InputError, MissingError
 
 PARTS = ("train", "validation", "test", "all")
 
-Model = Annotated[Path, Argument(metavar="MODEL", help="A file that labelrank fit wrote.")]
 Seed = Annotated[int, Option(min=0, help="Seed of everything random.")]
 Jobs = Annotated[int | None, Option(help="How many to run side by side, 1 by default.")]
 Json = Annotated[bool, Option("--json", help="Print JSON for machines.")]
-Quiet = Annotated[bool, Option("--quiet", "-q", help="No remarks, no progress bars.")]
-Learner = Annotated[str, Option(
-    "--learner", "-l", metavar="NAME|MODULE:CLASS",
-    help="Its name, see labelrank learners; or a class of your own, which is imported.",
-)]  # fmt: skip
 Threshold = Annotated[
     str | None, Option(help="Where the ranking is cut: a number, 'cardinality' or 'tuned'.")
 ]
@@ -40,38 +34,17 @@ MaxTerms = Annotated[int | None, Option(min=1, help="Keep the terms that are in 
 Folder = Annotated[Path | None, Option(
     "--data", metavar="FOLDER", help="Where named data sets lie (LABELRANK_DATA).")]  # fmt: skip
 Out = Annotated[Path | None, Option("--out", "-o", help="The file to write.")]
-_OwnClass = Annotated[list[str], Option(
-    "--learner", "-l", metavar="MODULE:CLASS",
-    help="A class of your own that MODEL holds; it is imported. May be repeated.",
-)]  # fmt: skip
-
-_Data = Annotated[
-    str, Argument(metavar="DATA", help="Name of a data set, path of a file, or - for stdin.")
-]
-_Part = Annotated[str | None, Option(help=f"Part of DATA to use: {', '.join(PARTS)}.")]
-_Format = Annotated[
-    str | None, Option(help="Format of DATA; by default told from name and content.")
-]
-_TextColumn = Annotated[str | None, Option(help="Column or JSON key of the text.")]
-_LabelColumn = Annotated[
-    list[str] | None,
-    Option(help="Column or JSON key of the labels; repeat it for one column per label."),
-]
-_LabelDelimiter = Annotated[str | None, Option(help="What separates labels in a cell.")]
-_Labels = Annotated[
-    int | None, Option(metavar="N", min=1, help="Number of labels: the last N columns.")
-]
-_LabelsFirst = Annotated[bool, Option("--labels-first", help="The first N columns instead.")]
-_Ordered = Annotated[bool, Option("--ordered", help="Labels come most relevant first.")]
-_Encoding = Annotated[str | None, Option(help="Encoding of DATA; by default UTF-8.")]
 
 
 @dataclass(frozen=True)
 class Trained:
     """The model that a command reads."""
 
-    model: Model
-    learner: _OwnClass = field(default_factory=list)
+    model: Annotated[Path, Argument(metavar="MODEL", help="A file that labelrank fit wrote.")]
+    learner: Annotated[list[str], Option(
+        "--learner", "-l", metavar="MODULE:CLASS",
+        help="A class of your own that MODEL holds; it is imported. May be repeated.",
+    )] = field(default_factory=list)  # fmt: skip
 
     def load(self) -> Any:
         """The tagger in the file."""
@@ -84,7 +57,10 @@ class Trained:
 class Recipe:
     """The model that a command learns."""
 
-    learner: Learner = "BR+"
+    learner: Annotated[str, Option(
+        "--learner", "-l", metavar="NAME|MODULE:CLASS",
+        help="Its name, see labelrank learners; or a class of your own, which is imported.",
+    )] = "BR+"  # fmt: skip
     representation: Representation = "tfidf"
     max_terms: MaxTerms = None
     seed: Seed = 0
@@ -114,7 +90,7 @@ class Shown:
     """How a command talks: to people or machines, with or without remarks."""
 
     json: Json = False
-    quiet: Quiet = False
+    quiet: Annotated[bool, Option("--quiet", "-q", help="No remarks, no progress bars.")] = False
 
     def say(self, sentence: str) -> None:
         """A remark for the person at the terminal, kept away from the output."""
@@ -137,13 +113,20 @@ class Shown:
 class Reading:
     """How data are to be read."""
 
-    text_column: _TextColumn = None
-    label_column: _LabelColumn = None
-    label_delimiter: _LabelDelimiter = None
-    labels: _Labels = None
-    labels_first: _LabelsFirst = False
-    ordered: _Ordered = False
-    encoding: _Encoding = None
+    text_column: Annotated[str | None, Option(help="Column or JSON key of the text.")] = None
+    label_column: Annotated[
+        list[str] | None,
+        Option(help="Column or JSON key of the labels; repeat it for one column per label."),
+    ] = None
+    label_delimiter: Annotated[str | None, Option(help="What separates labels in a cell.")] = None
+    labels: Annotated[
+        int | None, Option(metavar="N", min=1, help="Number of labels: the last N columns.")
+    ] = None
+    labels_first: Annotated[bool, Option("--labels-first", help="The first N columns instead.")] = (
+        False
+    )
+    ordered: Annotated[bool, Option("--ordered", help="Labels come most relevant first.")] = False
+    encoding: Annotated[str | None, Option(help="Encoding of DATA; by default UTF-8.")] = None
     folder: Folder = None
 
     def source(self, data: str) -> "Source":
@@ -155,9 +138,13 @@ class Reading:
 class Source(Reading):
     """Which data, and how to read them."""
 
-    data: _Data
-    part: _Part = None
-    format: _Format = None
+    data: Annotated[
+        str, Argument(metavar="DATA", help="Name of a data set, path of a file, or - for stdin.")
+    ]
+    part: Annotated[str | None, Option(help=f"Part of DATA to use: {', '.join(PARTS)}.")] = None
+    format: Annotated[
+        str | None, Option(help="Format of DATA; by default told from name and content.")
+    ] = None
 
     def read(self, usual: str) -> Any:
         """The part asked for; by default the usual one if the data has parts, else all."""
@@ -177,25 +164,21 @@ class Source(Reading):
         """What was said of the data, as `load` takes it."""
         columns = self.label_column
         given = {
-            "format": self.format,
-            "text_column": self.text_column,
+            "format": self.format, "text_column": self.text_column,
             "label_column": columns[0] if columns and len(columns) == 1 else columns,
-            "label_delimiter": self.label_delimiter,
-            "n_labels": self.labels,
-            "labels_at": "first" if self.labels_first else None,
-            "ordered": self.ordered or None,
+            "label_delimiter": self.label_delimiter, "n_labels": self.labels,
+            "labels_at": "first" if self.labels_first else None, "ordered": self.ordered,
             "encoding": self.encoding,
-        }
+        }  # fmt: skip
         return {name: value for name, value in given.items() if value}
 
 
 def use_folder(folder: Path | None) -> None:
     """Look for named data sets in this folder."""
-    if folder is None:
-        return
-    if not folder.is_dir():
+    if folder is not None and not folder.is_dir():
         raise MissingError(f"{folder} is not a folder; give the folder that holds the data sets")
-    os.environ["LABELRANK_DATA"] = str(folder)
+    if folder is not None:
+        os.environ["LABELRANK_DATA"] = str(folder)
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

@@ -44,10 +44,6 @@ def comparison_page(
     facts : mapping or None
         More lines of the summary.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> from labelrank import catalog, report

@@ -70,20 +70,12 @@ def of_tagger(
         Title of the page, names of the documents, more lines of the summary.
     given, criteria : Answers, mapping or None
         What `answers` gave for the same documents, and its criteria, if they are there already.
-    name, beside : str, mapping
-        Name of this model, and criteria of others that stand beside it.
     thresholds : sequence of float
-        Cuts of this model's scores that stand beside it, too.
-    curves_of : sequence of str
-        Labels whose curves are drawn besides those of the most frequent ones.
-    learning : LearningCurve or None
-        See `report.learned_in_parts` and `report.read_learning_curve`.
+        Cuts of this model's scores that stand beside it.
+    name, beside, curves_of, learning
+        See `Results` and `gather`; `of_parts` and `read_learning_curve` make curves of learning.
     examples : int
         Documents to show.
-
-    Returns
-    -------
-    Results
 
     Examples
     --------

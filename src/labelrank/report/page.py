@@ -35,10 +35,6 @@ def page(results: Results) -> str:
     results : Results
         See `of_tagger` and `gather`.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> import numpy as np

@@ -131,10 +131,6 @@ def gather(
     **more
         `name`, `beside`, `learning`, `documents` of `Results`.
 
-    Returns
-    -------
-    Results
-
     Examples
     --------
     >>> results = gather("Two labels", {}, [[1, 0]], np.array([[0.5, -1.0]]), label_names="ab")
