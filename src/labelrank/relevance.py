@@ -164,7 +164,9 @@ class TargetInfo:
             found = np.asarray(classes)
         else:
             names = getattr(Y, "columns", None)
-            found = np.arange(_width(Y)) if names is None else np.asarray(names)
+            is_matrix = len(getattr(Y, "shape", ())) == 2
+            n_labels = (Y if is_matrix else check_relevance(Y)).shape[1]
+            found = np.arange(n_labels) if names is None else np.asarray(names)
         kind = np.dtype(dtype) if is_integer else np.dtype(np.int64)
         return cls(found, one_class, bool(sp.issparse(Y)), kind)
 
@@ -199,11 +201,6 @@ def _sorted_classes(y: Any, classes: Any) -> npt.NDArray[Any]:
             f"got one class ({found[0]!r}) in y; give at least two classes, or a relevance matrix"
         )
     return found
-
-
-def _width(Y: Any) -> int:
-    shape: tuple[int, ...] = getattr(Y, "shape", ())
-    return int(shape[1]) if len(shape) == 2 else int(check_relevance(Y).shape[1])
 
 
 @stored("RelevanceBinarizer", 1, classes_=array("", "K"))

@@ -27,26 +27,13 @@ GROUP = "labelrank.learners"
 class Entry:
     """A learner of a paper, or our improvement of it, under its own name.
 
-    Parameters
-    ----------
-    name : str
-        As the paper writes it; an improved one ends in "+".
-    learner : str
-        A class of `labelrank` by its name, or "module:Class"; imported when the learner is made.
-    paper : str
-        Where it comes from.
-    summary : str
-        One line.
-    settings : mapping
-        Parameters that differ from the defaults of the class.
-    parts : mapping
-        Parameters that are learners themselves: a catalog name, or "module:Class".
-    needs : tuple of str
-        What it asks of the data beside a matrix: "text", "order", "classes".
-    improves : str or None
-        The entry this one improves on.
-    grid : mapping
-        Parameters worth tuning, each with the values that `labelrank tune` tries.
+    `name` is as the paper writes it; an improved one ends in "+", and `improves` another entry.
+    `learner` names a class of `labelrank`, or "module:Class"; it is imported when it is made.
+    `paper` says where it comes from, `summary` what it does, in one line. `settings` are the
+    parameters that differ from the defaults of the class. `parts` are those that are learners
+    themselves: a catalog name, or "module:Class". `needs` is what it asks of the data beside a
+    matrix: "text", "order", "classes". `grid` holds parameters worth tuning, each with the values
+    that `labelrank tune` tries.
     """
 
     name: str

@@ -6,11 +6,10 @@ from labelrank.cli.options import Shown, Source
 
 
 def convert(
-    source: Source,
-    shown: Shown,
+    source: Source, shown: Shown,
     out: str = Argument(..., metavar="OUT", help="File to write; its ending names the format."),
     to: str | None = Option(None, help="Format of OUT, if its ending does not tell."),
-) -> None:
+) -> None:  # fmt: skip
     """Convert data from one format to another."""
     from labelrank.cli.printing import as_json
     from labelrank.datasets import formats

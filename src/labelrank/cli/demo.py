@@ -14,11 +14,9 @@ _DATA = "debtags-sample"
 def demo(
     shown: Shown,
     out: Path = Option(
-        Path("demo-output"), "--out", "-o", metavar="FOLDER", help="Where results go."
-    ),
-    seed: Seed = 0,
-    jobs: Jobs = None,
-) -> None:
+        Path("demo-output"), "--out", "-o", metavar="FOLDER", help="Where results go."),
+    seed: Seed = 0, jobs: Jobs = None,
+) -> None:  # fmt: skip
     """Train on the bundled data, show what comes out, save a model and a page."""
     from labelrank import datasets, persistence, report
     from labelrank.cli import models

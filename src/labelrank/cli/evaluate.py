@@ -11,27 +11,20 @@ from labelrank.cli.options import Shown, Source, Trained
 
 
 def evaluate(
-    trained: Trained,
-    source: Source,
-    shown: Shown,
+    trained: Trained, source: Source, shown: Shown,
     report: Path | None = Option(None, metavar="FILE", help="Write the report, one HTML file."),
     beside: list[Path] = Option(
-        [], metavar="MODEL", help="Another model beside this one; may be repeated."
-    ),
+        [], metavar="MODEL", help="Another model beside this one; may be repeated."),
     threshold: list[float] = Option(
-        [], help="Another cut of the scores beside the model's own; may be repeated."
-    ),
+        [], help="Another cut of the scores beside the model's own; may be repeated."),
     train: str | None = Option(
-        None, metavar="DATA", help="Learn growing parts of these data for a learning curve."
-    ),
+        None, metavar="DATA", help="Learn growing parts of these data for a learning curve."),
     curve: Path | None = Option(
-        None, metavar="FILE", help="A curve that labelrank learn --curve wrote."
-    ),
-    label: list[str] = Option(
-        [], help="A label whose curve is drawn, beside those of the most frequent; may be repeated."
-    ),
+        None, metavar="FILE", help="A curve that labelrank learn --curve wrote."),
+    label: list[str] = Option([],
+        help="A label whose curve is drawn, beside those of the most frequent; may be repeated."),
     examples: int = Option(6, min=0, help="Documents to show in the report."),
-) -> None:
+) -> None:  # fmt: skip
     """Print all criteria of a model on labelled data; write the report."""
     from labelrank import metrics
     from labelrank.cli import models

@@ -9,22 +9,16 @@ from labelrank.cli.options import Out, Recipe, Shown, Source, Threshold
 
 
 def fit(
-    source: Source,
-    recipe: Recipe,
-    shown: Shown,
-    out: Out = None,
+    source: Source, recipe: Recipe, shown: Shown, out: Out = None,
     set: list[str] = Option(
-        [], "--set", metavar="NAME=VALUE", help="A parameter of the learner; may be repeated."
-    ),
+        [], "--set", metavar="NAME=VALUE", help="A parameter of the learner; may be repeated."),
     threshold: Threshold = None,
     criterion: str | None = Option(
-        None, help="What --learner auto is to be good at, such as micro_f1."
-    ),
+        None, help="What --learner auto is to be good at, such as micro_f1."),
     budget: float | None = Option(
-        None, min=0.001, help="Seconds --learner auto may take to choose and fit."
-    ),
+        None, min=0.001, help="Seconds --learner auto may take to choose and fit."),
     dry_run: bool = Option(False, "--dry-run", help="Only say what memory and time it would take."),
-) -> None:
+) -> None:  # fmt: skip
     """Learn a model from labelled data and save it (by default as DATA.labelrank, here)."""
     from labelrank import persistence
     from labelrank.atomic import check_writable

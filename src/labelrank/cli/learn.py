@@ -18,11 +18,9 @@ _STREAMED = (".jsonl", ".csv", ".tsv")
 def learn(
     *,
     model: Path = Argument(..., metavar="MODEL", help="The model file to teach."),
-    source: Source,
-    shown: Shown,
+    source: Source, shown: Shown,
     out: Path | None = Option(
-        None, "--out", "-o", help="Write the model here instead of over MODEL."
-    ),
+        None, "--out", "-o", help="Write the model here instead of over MODEL."),
     learner: str | None = Option(
         None, "--learner", "-l", metavar="NAME|MODULE:CLASS",
         help="Start a new MODEL with this learner; or a class of your own that MODEL holds.",
@@ -30,11 +28,9 @@ def learn(
     batch: int = Option(100, min=1, help="Examples tested, then learned, at a time."),
     every: int = Option(1000, min=1, help="Examples between two points of the curve."),
     curve: Path | None = Option(
-        None, help="Test each batch before learning it; append the curve as JSON lines."
-    ),
+        None, help="Test each batch before learning it; append the curve as JSON lines."),
     new_labels: str = Option("add", help="Labels the model does not know: add, ignore or error."),
-    seed: Seed = 0,
-    jobs: Jobs = None,
+    seed: Seed = 0, jobs: Jobs = None,
 ) -> None:  # fmt: skip
     """Teach a model more labelled examples, in their order, and save it.
 

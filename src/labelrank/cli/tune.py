@@ -9,21 +9,17 @@ from labelrank.cli.options import Out, Recipe, Shown, Source
 
 
 def tune(
-    source: Source,
-    recipe: Recipe,
-    shown: Shown,
+    source: Source, recipe: Recipe, shown: Shown,
     grid: list[str] = Option(
         [], "--grid", metavar="NAME=V1,V2",
         help="Values to try, may be repeated; by default the learner's own grid.",
     ),
     scorer: str = Option(
-        "average_precision", help="What to maximise: a scorer of labelrank.metrics."
-    ),
+        "average_precision", help="What to maximise: a scorer of labelrank.metrics."),
     folds: int = Option(3, min=2, help="Stratified folds."),
     factor: int = Option(3, min=2, help="One in so many settings survives a round."),
     least: int | None = Option(
-        None, min=2, help="Documents in the first round; by default by the rounds."
-    ),
+        None, min=2, help="Documents in the first round; by default by the rounds."),
     out: Out = None,
 ) -> None:  # fmt: skip
     """Try the settings of a grid, the best of them on ever more documents; save the best model."""

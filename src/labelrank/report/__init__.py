@@ -3,8 +3,9 @@
 # isort: off
 from labelrank.report.comparison import comparison_page, write_comparison
 from labelrank.report.documents import Document, RankedLabel, Reason, ranked_labels
-from labelrank.report.model import Answers, answers, duration, learner_name, of_tagger
-from labelrank.report.page import criteria_rows, page, write
+from labelrank.report.page import (
+    Answers, answers, criteria_rows, duration, learner_name, of_tagger, page, write,
+)  # fmt: skip
 from labelrank.report.results import (
     ConfusedPair, Confusion, LabelResult, LearningCurve, Results, arrow, gather, of_parts,
     of_stream, read_learning_curve, words,

@@ -63,20 +63,14 @@ def comparison_page(
         **(facts or {}),
     }
     return render(
-        "compared.html.jinja",
-        title=title,
-        facts=summary,
+        "compared.html.jinja", title=title, facts=summary,
         tables=[(table, heading(table), cells(table)) for table in tables],
         together=together(tables) if len(first.datasets) == 1 else None,
-        diagrams=_diagrams(tables),
-        costs=_costs(tables),
         tests=[test for table in tables for test in table.tests],
-        failures=failure_notes(first),
-        note=NOTE.replace("is bold", "is marked ★"),
-        finding=finding,
-        over_all=OVER_ALL,
-        colors=COLORS,
-    )
+        note=NOTE.replace("is bold", "is marked ★"), finding=finding,
+        diagrams=_diagrams(tables), costs=_costs(tables), failures=failure_notes(first),
+        over_all=OVER_ALL, colors=COLORS,
+    )  # fmt: skip
 
 
 def write_comparison(tables: Sequence[Table], path: str | os.PathLike[str], **more: Any) -> Path:

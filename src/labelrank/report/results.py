@@ -144,17 +144,12 @@ def gather(
     reliability = None if probabilities is None else metrics.reliability(relevance, probabilities)
     labels = label_results(relevance, scores, members, names)
     return Results(
-        title=title,
-        facts=facts,
+        title=title, facts=facts, labels=labels, threshold=threshold, reliability=reliability,
         criteria=criteria or metrics.evaluate(relevance, scores, cut, members),
-        labels=labels,
         curve=metrics.precision_recall_curve(relevance, scores),
-        threshold=threshold,
         label_curves=_label_curves(relevance, scores, labels, curves_of),
-        confusion=confusion(relevance, members, labels),
-        reliability=reliability,
-        **more,
-    )
+        confusion=confusion(relevance, members, labels), **more,
+    )  # fmt: skip
 
 
 def label_results(Y: Checked, scores: Array, members: Any, names: Any) -> list[LabelResult]:
