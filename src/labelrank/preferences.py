@@ -163,11 +163,7 @@ def pairs_of(grades: Float64, kind: Kind) -> Iterator[tuple[int, int]]:
 
 
 def count(Y: Any, kind: Kind) -> Int64:
-    """Number of arcs of this kind in each instance, without listing them (GRADED, CHAIN excepted).
-
-    >>> count([[2, 0, 1], [0, 0, 0]], Kind.RELEVANT_IRRELEVANT).tolist()
-    [2, 0]
-    """
+    """Number of arcs of this kind in each instance; only GRADED and CHAIN are listed for it."""
     csr = check_relevance(Y)
     relevant, unknown = (np.diff(part(csr).indptr) for part in (relevant_part, unknown_part))
     irrelevant = csr.shape[1] - relevant - unknown

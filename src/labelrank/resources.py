@@ -33,10 +33,7 @@ def available_bytes() -> int:
 
 
 def require(n_bytes: int, what: str, advice: str) -> None:
-    """Raise InputError if `n_bytes` exceeds free memory.
-
-    >>> require(100, "a hundred bytes", "free some")
-    """
+    """Raise InputError if `n_bytes` exceeds free memory."""
     there = available_bytes()
     if n_bytes > there:
         raise InputError(

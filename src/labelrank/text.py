@@ -223,12 +223,7 @@ class TextColumn(TransformerMixin, BaseEstimator):
 def make_vectorizer(
     representation: str = "tfidf", *, max_terms: int | None = None, **options: Any
 ) -> TextVectorizer:
-    """A text vectoriser by the name of its representation; `options` as in `TextVectorizer`.
-
-    >>> make_vectorizer("set").fit_transform(["rye rye", "oats"]).toarray()
-    array([[0., 1.],
-           [1., 0.]], dtype=float32)
-    """
+    """A text vectoriser by the name of its representation; `options` as in `TextVectorizer`."""
     vectorizer = TextVectorizer(representation, max_terms=max_terms, **options)
     check_parameters(vectorizer)
     return vectorizer

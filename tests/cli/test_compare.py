@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from labelrank.catalog import chains
+from labelrank.catalog import tables
 
 TOPICS = ("grain", "oil", "trade")
 
@@ -166,8 +166,8 @@ def test_the_official_split_has_one_cell_a_learner(run, tmp_path):
 
 
 def test_wrong_options_are_explained(run, texts, tmp_path, monkeypatch):
-    without_grid = tuple(replace(entry, grid={}) for entry in chains.ENTRIES)
-    monkeypatch.setattr(chains, "ENTRIES", without_grid)
+    without_grid = tuple(replace(entry, grid={}) for entry in tables.ENTRIES)
+    monkeypatch.setattr(tables, "ENTRIES", without_grid)
     start = ["compare", texts[0], "-o", tmp_path / "out"]
     for options, words in (
         (["--learners", "NB,NBB"], ["NBB", "did you mean"]),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from labelrank import persistence
-from labelrank.catalog import chains
+from labelrank.catalog import tables
 from labelrank.cli.models import grid
 from labelrank.cli.tune import _least
 
@@ -77,8 +77,8 @@ def test_wrong_grids_are_explained(run, noisy):
 
 
 def test_a_learner_without_a_grid_asks_for_one(run, noisy, monkeypatch):
-    without_grid = tuple(replace(entry, grid={}) for entry in chains.ENTRIES)
-    monkeypatch.setattr(chains, "ENTRIES", without_grid)
+    without_grid = tuple(replace(entry, grid={}) for entry in tables.ENTRIES)
+    monkeypatch.setattr(tables, "ENTRIES", without_grid)
     done = run("tune", noisy, "-l", "IC")
     assert done.exit_code == 2
     assert "no grid of its own" in done.stderr

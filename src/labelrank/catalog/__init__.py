@@ -63,11 +63,7 @@ _AUTO = Entry(
 
 
 def entries() -> list[Entry]:
-    """All entries, table by table; those of other packages last.
-
-    >>> entries()[0].name
-    'BR'
-    """
+    """All entries, table by table; those of other packages last."""
     return [*_own(), *extensions.loadable(GROUP, _added)]
 
 

@@ -56,11 +56,7 @@ class Axis(NamedTuple):
 
 
 def spread(values: Iterable[float], title: str = "", *, log: bool = False) -> Axis:
-    """The axis that holds the values with a little room on both sides.
-
-    >>> spread([1.0, 3.0])
-    Axis(low=0.9, high=3.1, title='', log=False)
-    """
+    """The axis that holds the values with a little room on both sides."""
     known = [value for value in values if math.isfinite(value) and (value > 0 or not log)]
     low, high = min(known, default=1.0), max(known, default=1.0)
     if log:
@@ -116,13 +112,7 @@ def drawing(width: float, height: float, label: str, marks: Iterable[str]) -> st
 
 
 class Plot:
-    """A frame with two axes, to which marks are added.
-
-    >>> plot = Plot(Axis(0, 1, "recall"), Axis(0, 1, "precision"))
-    >>> plot.line([0, 1], [1, 0], "line c1")
-    >>> plot.svg("a falling line")[:40]
-    '<svg viewBox="0 0 540 340" role="img" ar'
-    """
+    """A frame with two axes, to which marks are added."""
 
     def __init__(self, x: Axis, y: Axis, *, width: int = 540, height: int = 340) -> None:
         self.x, self.y, self.width, self.height = x, y, width, height
@@ -210,12 +200,7 @@ def precision_recall_chart(curve: PrecisionRecall, of_labels: Mapping[str, Preci
 
 
 def threshold_chart(curve: PrecisionRecall, threshold: float | None) -> str:
-    """Micro precision, recall and F1 over the threshold, with the cut in use and the best F1.
-
-    >>> from labelrank.metrics import precision_recall_curve
-    >>> threshold_chart(precision_recall_curve([[1, 0]], [[0.5, 0.1]]), 0.0)[:4]
-    '<svg'
-    """
+    """Micro precision, recall and F1 over the threshold, with the cut in use and the best F1."""
     known = curve.thresholds[np.isfinite(curve.thresholds)]
     shown = [*known[len(known) // 40 :], *([] if threshold is None else [threshold])]
     plot = Plot(spread(shown, "threshold"), Axis(*_UNIT))

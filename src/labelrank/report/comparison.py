@@ -151,12 +151,7 @@ def as_csv(tables: Sequence[Table]) -> str:
 
 
 def heading(table: Table) -> str:
-    """The criterion and its better side.
-
-    >>> import numpy as np
-    >>> heading(Table("ranking_loss", [], [], np.empty((0, 0)), np.empty((0, 0)), [], None))
-    'ranking loss ↓'
-    """
+    """The criterion and its better side."""
     return f"{words(table.criterion)} {'↓' if smaller_is_better(table.criterion) else '↑'}"
 
 

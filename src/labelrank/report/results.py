@@ -205,11 +205,7 @@ def _largest(sums: Any) -> Array:
 
 
 def of_parts(points: Sequence[LearningPoint]) -> LearningCurve:
-    """The curve that `evaluation.learning_curve` measured.
-
-    >>> of_parts([LearningPoint(10, {"micro_f1": 0.5})]).values
-    {'micro_f1': [0.5]}
-    """
+    """The curve that `evaluation.learning_curve` measured."""
     return LearningCurve(
         "Fresh copies of the model each learned a larger part of the training documents. All were "
         "tested on the documents of this page.",
