@@ -36,8 +36,8 @@ _SKLEARN = {
 _PARTS = {
     "Averaged": "learners.plm.embedding",
     "Link": "learners.chains.links",
-    "Encoding": "learners.chains.targets",
-    "ColumnInfo": "learners.chains.targets",
+    "Encoding": "learners.chains.links",
+    "ColumnInfo": "learners.chains.base",
     "FittedChain": "learners.chains.scorers",
     "LabelSums": "learners.rocchio",
     "LabelWeights": "learners.label_weights",

@@ -8,34 +8,46 @@
 | `MonteCarloClassifierChain` (MCC) | as CC | best of sampled paths | `monte_carlo` |
 | `ViterbiClassifierChain` (VCC) | x and the label before | exact (Viterbi) | `viterbi` |
 
-`search` looks for a good order (MsCC, VsCC), `ensemble` lets several orders vote.
+`orders` looks for a good order (MsCC, VsCC), or lets several vote.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank import decoding
 from labelrank._types import Array, Int32, Int64
-from labelrank.declared import check_parameters, choice, nested, seed, stored, threads
+from labelrank.declared import (
+    anything,
+    check_parameters,
+    choice,
+    nested,
+    seed,
+    stored,
+    threads,
+    value,
+)
 from labelrank.errors import InputError
 from labelrank.learners.base import Answer, LabelRanker
 from labelrank.learners.chains.links import (
+    UNKNOWN,
+    UNSEEN,
+    Encoding,
     Link,
     Training,
     base_estimator,
     draw_seeds,
-    narrow,
     train_links,
     train_on_predictions,
 )
-from labelrank.learners.chains.scorers import Decoding, FittedChain, Scorer, log_joint
-from labelrank.learners.chains.targets import UNKNOWN, UNSEEN, ColumnInfo, Encoding
+from labelrank.learners.chains.scorers import Decoding, FittedChain, Scorer
+from labelrank.relevance import TargetInfo, is_class_vector
 from labelrank.resources import blocks
 
 if TYPE_CHECKING:
@@ -47,9 +59,112 @@ _ROWS_AT_ONCE = 8192
 _LARGEST_LOG_ODDS = 700.0
 
 
+@stored("ColumnInfo", 1, columns=anything(), holds_classes=value(bool))
+@dataclass(frozen=True)
+class ColumnInfo(TargetInfo):
+    """What the Y of a chain looked like, besides `TargetInfo`: `columns`, the classes of each.
+
+    `holds_classes`: Y was a matrix whose columns hold classes. A relevance matrix gives columns
+    of two classes (irrelevant, relevant), a class vector one column.
+    """
+
+    columns: list[Array]
+    holds_classes: bool
+
+    @classmethod
+    def look(cls, Y: Any, kind: str) -> Self:
+        """Look at Y, which holds what `kind`, the parameter `targets`, says."""
+        target = TargetInfo.of(Y)
+        of_classes = not target.one_class and _holds_classes(Y, kind)
+        if of_classes:
+            columns = [np.unique(column[_is_known(column)]) for column in _dense_matrix(Y).T]
+            if any(len(classes) == 0 for classes in columns):
+                raise InputError("got a target column without any known class; leave it out")
+        elif target.one_class:
+            columns = [target.classes]
+        else:
+            columns = [np.arange(2)] * len(target.classes)
+        return cls(**vars(target), columns=columns, holds_classes=of_classes)
+
+    def read(self, Y: Any, n_rows: int) -> sp.csr_array:
+        """Y as canonical CSR; classes become grades, their codes."""
+        if not self.holds_classes:
+            return super().read(Y, n_rows)
+        codes = self.encode(Y, n_rows)
+        return sp.csr_array(np.where(codes == UNKNOWN, np.nan, codes))
+
+    def codes(self, Y: sp.csr_array) -> Int32:
+        """The class codes of what `read` gave."""
+        if self.one_class:
+            return Y.indices.astype(np.int32)[:, None]
+        dense = Y.toarray()
+        known = dense if self.holds_classes else dense > 0
+        return np.where(np.isnan(dense), UNKNOWN, known).astype(np.int32)
+
+    def encode(self, Y: Any, n_rows: int) -> Int32:
+        """Class codes of other targets: -1 unknown, -2 a class not met in training."""
+        if not self.holds_classes and not self.one_class:
+            return self.codes(self.read(Y, n_rows))
+        dense = _dense_matrix(np.asarray(Y)[:, None] if is_class_vector(Y) else Y)
+        if len(dense) != n_rows:
+            raise InputError(
+                f"X has {n_rows} rows but Y has {len(dense)}; give one row of Y per row of X"
+            )
+        if dense.shape[1] != len(self.columns):
+            raise InputError(
+                f"Y has {dense.shape[1]} columns but the chain has {len(self.columns)}; "
+                "give the same columns in the same order"
+            )
+        codes = [_encoded(y, known) for y, known in zip(dense.T, self.columns, strict=True)]
+        return np.column_stack(codes).astype(np.int32)
+
+    def after_loading(self) -> None:
+        n_columns = 1 if self.one_class else len(self.classes)
+        sound = all(np.ndim(classes) == 1 and len(classes) for classes in self.columns)
+        if len(self.columns) != n_columns or not sound:
+            raise ValueError("the classes of the columns do not fit the target")
+
+
+def _holds_classes(Y: Any, kind: str) -> bool:
+    """Whether the columns of Y are classes; see `targets` of `IndependentClassifiers`."""
+    if kind != "auto" or sp.issparse(Y):
+        return kind == "classes"
+    try:
+        dense = np.asarray(Y)
+    except ValueError:
+        return False
+    is_whole = dense.ndim == 2 and dense.dtype.kind in "iu"
+    is_text = dense.ndim == 2 and dense.dtype.kind in "US"
+    return is_text or (is_whole and bool(((dense != 0) & (dense != 1)).any()))
+
+
+def _dense_matrix(Y: Any) -> Array:
+    dense = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
+    if dense.ndim != 2 or dense.dtype.kind not in "biufUS":
+        raise InputError(
+            f"got targets of type {dense.dtype} with {dense.ndim} dimension(s); "
+            "give a matrix of numbers or strings (instances × columns)"
+        )
+    return dense
+
+
+def _encoded(y: Array, classes: Array) -> Array:
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    codes = np.where(classes[codes] == y, codes, UNSEEN)
+    return np.where(_is_known(y), codes, UNKNOWN)
+
+
+def _is_known(y: Array) -> Array:
+    return ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), dtype=bool)
+
+
+@stored(None, target_=nested("ColumnInfo"))
 @dataclass(eq=False, repr=False)
-class ChainParameters:
-    """The parameters of every chain, search and ensemble."""
+class ColumnLearner(LabelRanker):
+    """A learner of columns of classes, answered by one path per instance.
+
+    Y is a relevance matrix (dense or CSR), a matrix of classes, or a class vector; NaN is unknown.
+    """
 
     estimator: Any = None
     _: KW_ONLY
@@ -57,18 +172,9 @@ class ChainParameters:
     n_jobs: int | None = threads()
     random_state: Any = seed()
 
-
-@stored(None, target_=nested("ColumnInfo"))
-class ColumnLearner(ChainParameters, LabelRanker):
-    """A learner of columns of classes, answered by one path per instance.
-
-    A subclass trains in `train`, and answers for a block of instances in `decode`. Y is a
-    relevance matrix (dense or CSR), a matrix of classes, or a class vector; NaN is unknown.
-    """
+    target_: ColumnInfo = field(init=False)
 
     _set_is_cut = False
-
-    target_: ColumnInfo
 
     def train(self, X: Any, codes: Int32) -> None:
         """Learn from checked instances and class codes."""
@@ -107,10 +213,7 @@ class ColumnLearner(ChainParameters, LabelRanker):
         return np.column_stack([classes[chosen] for classes, chosen in columns])
 
     def predict_proba(self, X: Any) -> Any:
-        """Probability of relevance (n × K), or for columns of classes a list of n × K_l matrices.
-
-        What they mean is the learner's own: see the class.
-        """
+        """Probability of relevance (n × K); for columns of classes, a list of n × K_l matrices."""
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
         parts = [self.decode(block).log_marginals() for block in self._row_blocks(X)]
@@ -152,7 +255,7 @@ class ColumnLearner(ChainParameters, LabelRanker):
 
 @stored(None, model_=nested("FittedChain"))
 class ChainLearner(ColumnLearner):
-    """One chain: links in an order. A subclass says what a link sees, and which path is chosen."""
+    """One chain: links in an order."""
 
     order: Any = None
     cv: Any = None
@@ -192,11 +295,10 @@ class ChainLearner(ColumnLearner):
 
     def training(self, X: Any, codes: Int32, seeds: Array) -> Training:
         """What links are trained on."""
-        encoding = Encoding.of(codes, self.column_classes_)
-        return Training(narrow(X), codes, encoding, self.base, seeds)
+        return Training(X, codes, Encoding.of(codes, self.column_classes_), self.base, seeds)
 
     def train(self, X: Any, codes: Int32) -> None:
-        """Train one link per column; see `links.train_links`."""
+        """Train one link per column."""
         rng = check_random_state(self.random_state)
         links = self.links(_order(self.order, codes.shape[1], rng))
         training = self.training(X, codes, draw_seeds(rng, codes.shape[1]))
@@ -207,18 +309,18 @@ class ChainLearner(ColumnLearner):
         self.model_ = FittedChain.of(links, models, training)
 
     def decode(self, X: Any) -> Decoding:
-        """The chosen paths, by one walk along the links."""
+        """The chosen paths."""
         return self.choose(self.model_.scorer(X), self.model_.seed)
 
     def log_joint(self, X: Any, Y: Any) -> Array:
         """Log probability (n,) of the given targets under the model.
 
-        An unknown label contributes nothing; a class that training never showed makes it -inf.
+        An unknown label contributes nothing; a class not met in training makes it -inf.
         """
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
         codes = self.target_.encode(Y, X.shape[0])
-        log = log_joint(self.model_.scorer(X), np.maximum(codes, UNKNOWN))
+        log = self.model_.scorer(X).log_joint(np.maximum(codes, UNKNOWN))
         return np.where((codes == UNSEEN).any(axis=1), -np.inf, log)
 
     def trellis(self, x: Any) -> "Trellis":
@@ -251,12 +353,12 @@ class ChainLearner(ColumnLearner):
 
 def _order(order: Any, n_columns: int, rng: np.random.RandomState) -> Order:
     if order is None:
-        return list(range(n_columns))
+        return range(n_columns)
     if isinstance(order, str) and order == "random":
-        return [int(c) for c in rng.permutation(n_columns)]
+        return rng.permutation(n_columns)
     if isinstance(order, str) or sorted(order) != list(range(n_columns)):
         raise InputError(
             f"got order={order!r}; give each of the columns 0..{n_columns - 1} once, "
             "'random', or None for their own order"
         )
-    return [int(c) for c in order]
+    return list(order)

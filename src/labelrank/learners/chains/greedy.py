@@ -13,18 +13,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from labelrank.declared import stored
-from labelrank.errors import InputError
 from labelrank.learners.chains.base import ChainLearner, Order
-from labelrank.learners.chains.scorers import Decoding, Scorer, by_column, no_labels
+from labelrank.learners.chains.scorers import Decoding, Scorer
 
 
 def greedy(scorer: Scorer) -> Decoding:
     """The most probable class link by link, and each column's log probabilities on the way."""
-    codes, met = no_labels(scorer, scorer.n_rows), []
+    codes, met = scorer.no_labels(scorer.n_rows), []
     for position, link in enumerate(scorer.links):
         met.append(scorer.log_proba(position, codes))
         codes[:, link.column] = met[-1].argmax(axis=1)
-    return Decoding(codes, lambda: by_column(scorer, met))
+    return Decoding(codes, lambda: scorer.by_column(met))
 
 
 @stored("IndependentClassifiers", 1)
@@ -99,23 +98,3 @@ class ClassifierChain(ChainLearner):
     def choose(self, scorer: Scorer, seed: int) -> Decoding:
         """The most probable class link by link."""
         return greedy(scorer)
-
-
-# The chains a search or an ensemble can be made of, by their names in model files.
-CHAINS = (
-    "ClassifierChain",
-    "ProbabilisticClassifierChain",
-    "MonteCarloClassifierChain",
-    "ViterbiClassifierChain",
-)
-
-
-def chain_of(estimator: Any) -> ClassifierChain:
-    """The chain a search or an ensemble is made of; None is a ClassifierChain."""
-    if estimator is None:
-        return ClassifierChain()
-    if not isinstance(estimator, ClassifierChain):
-        raise InputError(
-            f"got estimator={estimator!r}; give a chain such as ClassifierChain(base learner)"
-        )
-    return estimator

@@ -4,28 +4,29 @@ A link predicts one column from [x, earlier labels]. Which earlier labels it see
 tells the models of Read, Martino & Luengo apart: none (independent classifiers, Eq. 4), all of
 them (full chain, Eq. 6), or the last one (Viterbi chain, Eq. 9).
 
-Links are trained on the true earlier labels, so none waits for another.
+Links are trained on the true earlier labels, so none waits for another. Labels are an integer
+matrix of class codes (instances × columns), -1 where unknown.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.parallel import Parallel, delayed
 
-from labelrank._types import Array, Int32
-from labelrank.declared import stored, value
+from labelrank._types import Array, Float64, Int32, Int64
+from labelrank.declared import array, stored, value
 from labelrank.errors import InputError
 from labelrank.learners.base import seeded
 from labelrank.learners.chains.logistic import LogisticLink, Problem, SharedDesign
-from labelrank.learners.chains.targets import Encoding
+from labelrank.rows import short_indices
+
+UNKNOWN, UNSEEN = -1, -2
 
 
 @stored("Link", 1, column=value(int, least=0), parents=value(tuple))
@@ -38,6 +39,58 @@ class Link(NamedTuple):
     def after_loading(self) -> None:
         if not all(type(parent) is int for parent in self.parents):
             raise ValueError("a link sees columns that are no numbers")
+
+
+@stored("Encoding", 1, sizes=array("i8", "columns"), frequencies=array("f8", "columns", "widest"))
+class Encoding(NamedTuple):
+    """How earlier labels enter a link: one 0/1 feature for two classes, else one per class.
+
+    An unknown label enters as the frequencies of its column's classes. `sizes`: the number of
+    classes of each column; `frequencies`: one row per column, zeros behind its last class.
+    """
+
+    sizes: Int64
+    frequencies: Float64
+
+    @classmethod
+    def of(cls, codes: Int32, columns: Sequence[Array]) -> Self:
+        """The encoding of these training targets."""
+        sizes = np.array([len(classes) for classes in columns])
+        counts = np.array([(codes == c).sum(axis=0) for c in range(sizes.max())])
+        return cls(sizes, (counts / np.maximum(counts.sum(axis=0), 1)).T.copy())
+
+    @property
+    def widths(self) -> Int64:
+        """How many features each column gives."""
+        return np.where(self.sizes == 2, 1, np.where(self.sizes == 1, 0, self.sizes))
+
+    def features(self, codes: Int32, parents: Sequence[int]) -> Float64:
+        """The features of the `parents` columns, in their order (m × total width)."""
+        chosen = np.asarray(parents, dtype=np.intp)
+        if (self.sizes[chosen] == 2).all():
+            values = codes[:, chosen].astype(float)
+            return np.where(values < 0, self.frequencies[chosen, 1], values)
+        blocks = [self._block(codes[:, c], c) for c in chosen]
+        return np.hstack([np.empty((len(codes), 0)), *blocks])
+
+    def _block(self, codes: Int32, column: int) -> Float64:
+        size, width = self.sizes[column], self.widths[column]
+        table = np.vstack([np.eye(size), self.frequencies[column, :size]])[:, size - width :]
+        return table[np.where(codes < 0, size, codes)]
+
+    def width(self, parents: Sequence[int]) -> int:
+        """How many features these columns give."""
+        return int(self.widths[list(parents)].sum())
+
+    def places(self, parents: Sequence[int]) -> Int64:
+        """Where these columns' features stand among those of all columns."""
+        starts = np.cumsum(self.widths) - self.widths
+        spans = [np.arange(starts[c], starts[c] + self.widths[c]) for c in parents]
+        return np.concatenate([np.empty(0, dtype=np.int64), *spans])
+
+    def after_loading(self) -> None:
+        if self.sizes.min(initial=1) < 1 or self.sizes.max(initial=0) != self.frequencies.shape[1]:
+            raise ValueError("the numbers of classes do not fit their frequencies")
 
 
 class Training(NamedTuple):
@@ -77,25 +130,22 @@ def train_links(links: Sequence[Link], training: Training, n_jobs: int | None = 
     `n_jobs` links are trained side by side: our logistic ones on threads, others by joblib's
     backend. An instance whose label is unknown is left out of that link.
     """
-    training = training._replace(X=narrow(training.X))
     constant = _constant_links(links, training)
     varying = [link for link in links if link not in constant]
-    if isinstance(training.base, LogisticLink):
-        trained = _solve_together(varying, training, n_jobs)
-    else:
-        trained = _train_each(varying, training, n_jobs)
+    together = isinstance(training.base, LogisticLink)
+    trained = (_solve_together if together else _train_each)(varying, training, n_jobs)
     fitted = constant | dict(zip(varying, trained, strict=True))
     return [fitted[link] for link in links]
 
 
 def _constant_links(links: Sequence[Link], training: Training) -> dict[Link, LogisticLink]:
     """Links of columns with at most one known class learn nothing (all unknown: the first)."""
-    codes, widths = training.codes, training.encoding.widths
+    X, codes, encoding = training.X, training.codes, training.encoding
     highest = codes.max(axis=0, initial=0)
     lowest = np.where(codes < 0, highest, codes).min(axis=0, initial=np.iinfo(codes.dtype).max)
     return {
         link: LogisticLink.certain(
-            int(highest[link.column]), training.X.shape[1] + int(widths[list(link.parents)].sum())
+            int(highest[link.column]), X.shape[1] + encoding.width(link.parents)
         )
         for link in links
         if lowest[link.column] >= highest[link.column]
@@ -118,48 +168,19 @@ def _solve_together(
 
 
 def _train_each(links: Sequence[Link], training: Training, n_jobs: int | None) -> list[Any]:
-    design = _Design(links, training)
-    jobs = ((design, link, training.model(link.column)) for link in links)
-    if effective_n_jobs(n_jobs) > 1:
-        return list(Parallel(n_jobs=n_jobs)(delayed(_train)(*job) for job in jobs))
-    return _train_in_turn(jobs)
-
-
-def _train_in_turn(jobs: Iterator[Any]) -> list[Any]:
     """The first link is checked in full; all that is new to the others are labels, finite ones."""
-    trained = [_train(*job) for job in islice(jobs, 1)]
+    if effective_n_jobs(n_jobs) > 1:
+        return list(Parallel(n_jobs=n_jobs)(delayed(_train)(link, training) for link in links))
+    first = [_train(link, training) for link in links[:1]]
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        return trained + [_train(*job) for job in jobs]
+        return first + [_train(link, training) for link in links[1:]]
 
 
-def _train(design: "_Design", link: Link, model: Any) -> Any:
-    features, y = design.of(link), np.ascontiguousarray(design.codes[:, link.column])
-    known = y >= 0
+def _train(link: Link, training: Training) -> Any:
+    y = np.ascontiguousarray(training.codes[:, link.column])
+    features = beside(training.X, training.encoding.features(training.codes, link.parents))
+    known, model = y >= 0, training.model(link.column)
     return model.fit(features, y) if known.all() else model.fit(features[known], y[known])
-
-
-class _Design:
-    """[x, earlier labels] of each link; links that see prefixes of one order share one copy.
-
-    The copy is stored as X is, but by rows for LogisticRegression, which else turns it around at
-    every link.
-    """
-
-    def __init__(self, links: Sequence[Link], training: Training) -> None:
-        self.X, self.codes, self.encoding = training.X, training.codes, training.encoding
-        self._prefix = max((link.parents for link in links), key=len, default=())
-        self._room = None
-        if self._prefix and not sp.issparse(self.X):
-            labels = self.encoding.features(self.codes, self._prefix)
-            by_rows = self.X.flags.c_contiguous or isinstance(training.base, LogisticRegression)
-            self._room = np.asarray(beside(self.X, labels), order="C" if by_rows else "F")
-
-    def of(self, link: Link) -> Any:
-        """The features of one link, a view where it sees a prefix."""
-        if self._room is None or link.parents != self._prefix[: len(link.parents)]:
-            return beside(self.X, self.encoding.features(self.codes, link.parents))
-        width = self.X.shape[1] + int(self.encoding.widths[list(link.parents)].sum())
-        return self._room[:, :width]
 
 
 def train_on_predictions(links: Sequence[Link], training: Training, cv: Any) -> list[Any]:
@@ -180,20 +201,10 @@ def train_on_predictions(links: Sequence[Link], training: Training, cv: Any) -> 
 
 
 def beside(X: Any, features: Array) -> Any:
-    """[x, earlier labels], sparse where X is."""
+    """[x, earlier labels], stored as X is."""
     if features.shape[1] == 0:
         return X
     features = features.astype(X.dtype, copy=False)
     if sp.issparse(X):
-        return narrow(sp.csr_array(sp.hstack([X, sp.csr_array(features)])))
-    return np.hstack([X, features])
-
-
-def narrow(X: Any) -> Any:
-    """Sparse X with 32-bit indices where they suffice: forests and others take no wider ones."""
-    if not sp.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
-        return X
-    if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
-        return X
-    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
-    return sp.csr_array(parts, shape=X.shape)
+        return short_indices(sp.csr_array(sp.hstack([X, sp.csr_array(features)])))
+    return np.asarray(np.hstack([X, features]), order="C" if X.flags.c_contiguous else "F")

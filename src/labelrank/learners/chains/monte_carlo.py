@@ -11,7 +11,7 @@ import numpy as np
 from labelrank._types import Array, Float64
 from labelrank.declared import number, stored
 from labelrank.learners.chains.greedy import ClassifierChain
-from labelrank.learners.chains.scorers import Decoding, Frontier, Scorer, by_column
+from labelrank.learners.chains.scorers import Decoding, Frontier, Scorer
 from labelrank.resources import require
 
 
@@ -35,7 +35,7 @@ def monte_carlo(scorer: Scorer, uniforms: Float64) -> Decoding:
         log = frontier.log[:, None] + log_proba
         frontier = frontier.extend(link.column, log, reached.reshape(log.shape))
     best = np.take_along_axis(at, frontier.log[at].argmax(axis=1)[:, None], axis=1)[:, 0]
-    return Decoding(frontier.codes[best], lambda: by_column(scorer, marginals))
+    return Decoding(frontier.codes[best], lambda: scorer.by_column(marginals))
 
 
 def _draw(log_proba: Float64, at: Array, uniforms: Float64) -> Array:

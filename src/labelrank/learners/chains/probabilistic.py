@@ -7,7 +7,8 @@ Exact search is branch and bound over the tree of paths; beam search is that of 
 """
 
 from dataclasses import dataclass
-from functools import partial
+from itertools import accumulate
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +18,7 @@ from labelrank._types import Array, Float64, Int32, Int64
 from labelrank.declared import choice, number, stored
 from labelrank.errors import InputError
 from labelrank.learners.chains.greedy import ClassifierChain
-from labelrank.learners.chains.scorers import (
-    Decoding,
-    Frontier,
-    Scorer,
-    conditionals,
-    no_labels,
-)
+from labelrank.learners.chains.scorers import Decoding, Frontier, Scorer
 from labelrank.resources import blocks
 
 _PATHS_AT_ONCE = 2**21
@@ -32,11 +27,7 @@ _FIRST_BEAM = 4
 
 
 class Exploration(NamedTuple):
-    """What a search through the tree of paths found.
-
-    `codes` the best path of each instance, `log_joint` its log probability, `n_nodes` the number
-    of prefixes whose link was asked, `n_all` what trying every path would have asked.
-    """
+    """What a search through the tree of paths found; see `ProbabilisticClassifierChain.explore`."""
 
     codes: Int32
     log_joint: Float64
@@ -54,34 +45,20 @@ def explore(scorer: Scorer, *, beam_width: int | None = None, epsilon: float = 0
     size = int(scorer.sizes.max()) * (beam_width or _FIRST_BEAM)
     if beam_width is None:
         size = max(size, int(np.prod(scorer.sizes.astype(float))))
-    parts = list(blocks(scorer.n_rows, _PATHS_AT_ONCE // size)) or [slice(0, 0)]
-    every = np.arange(scorer.n_rows)
-    explored = [_explore_rows(scorer, every[rows], beam_width, epsilon) for rows in parts]
+    explored = []
+    for part in list(blocks(scorer.n_rows, _PATHS_AT_ONCE // size)) or [slice(0, 0)]:
+        rows = np.arange(scorer.n_rows)[part]
+        everything = np.full(len(rows), -np.inf)
+        codes, log, n_nodes = _sweep(scorer, rows, everything, beam_width or _FIRST_BEAM)
+        if beam_width is None:
+            bound = np.maximum(log, np.log(epsilon)) if epsilon > 0 else log
+            better, higher, n_more = _sweep(scorer, rows, bound, None)
+            codes = np.where((higher > log)[:, None], better, codes)
+            log, n_nodes = np.maximum(log, higher), n_nodes + n_more
+        explored.append((codes, log, n_nodes))
     codes, log, n_nodes = (np.concatenate(values) for values in zip(*explored, strict=True))
-    return Exploration(codes, log, n_nodes, _brute_force(scorer))
-
-
-def _brute_force(scorer: Scorer) -> int:
-    """Prefixes whose link is asked when every path is tried."""
-    total, prefixes = 0, 1
-    for link in scorer.links:
-        total += prefixes
-        prefixes *= int(scorer.sizes[link.column])
-    return total
-
-
-def _explore_rows(
-    scorer: Scorer, rows: Array, beam_width: int | None, epsilon: float
-) -> tuple[Int32, Float64, Int64]:
-    everything = np.full(len(rows), -np.inf)
-    codes, log, n_nodes = _sweep(scorer, rows, everything, beam_width or _FIRST_BEAM)
-    if beam_width is not None:
-        return codes, log, n_nodes
-    bound = np.maximum(log, np.log(epsilon)) if epsilon > 0 else log
-    better, higher, n_more = _sweep(scorer, rows, bound, None)
-    improved = higher > log
-    codes[improved] = better[improved]
-    return codes, np.maximum(log, higher), n_nodes + n_more
+    sizes = [int(scorer.sizes[link.column]) for link in scorer.links[:-1]]
+    return Exploration(codes, log, n_nodes, sum(accumulate(sizes, mul, initial=1)))
 
 
 def _sweep(
@@ -98,7 +75,7 @@ def _sweep(
         if width is not None:
             kept = _best_of_each(frontier.instance, np.where(kept, log, -np.inf), width)
         frontier = frontier.extend(link.column, log, kept)
-    codes, best = no_labels(scorer, n), np.full(n, -np.inf)
+    codes, best = scorer.no_labels(n), np.full(n, -np.inf)
     order = np.lexsort((-frontier.log, frontier.instance))
     reached, first = np.unique(frontier.instance[order], return_index=True)
     codes[reached], best[reached] = frontier.codes[order[first]], frontier.log[order[first]]
@@ -183,6 +160,7 @@ class ProbabilisticClassifierChain(ClassifierChain):
         return explore(scorer, epsilon=self.epsilon if self.inference == "epsilon" else 0.0)
 
     def choose(self, scorer: Scorer, seed: int) -> Decoding:
-        """The most probable path found."""
-        codes = self._explore(scorer).codes
-        return Decoding(codes, partial(conditionals, scorer, codes))
+        """The most probable path found; each column's log probabilities along it."""
+        codes, positions = self._explore(scorer).codes, range(len(scorer.links))
+        return Decoding(codes, lambda: scorer.by_column(
+            [scorer.log_proba(position, codes) for position in positions]))  # fmt: skip

@@ -4,6 +4,7 @@ Read, Martino & Luengo draw the tree of a full chain (Figure 4) and the trellis 
 (Figure 5).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -12,9 +13,11 @@ import numpy as np
 
 from labelrank._types import Array
 from labelrank.learners.chains.greedy import greedy
-from labelrank.learners.chains.scorers import Scorer, log_joint, no_labels
+from labelrank.learners.chains.scorers import Scorer
 
 _MOST_PREFIXES = 64
+_ANY = -1
+Node = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -64,13 +67,13 @@ def grow_trellis(scorer: Scorer, path: Array, names: list[str], classes: list[Ar
     for position, link in enumerate(scorer.links):
         parents = [c for c in order[:position] if c in link.parents]
         states, all_of_them = _states(scorer, parents, np.vstack([path, by_greed]))
-        codes = no_labels(scorer, len(states))
+        codes = scorer.no_labels(len(states))
         codes[:, parents] = states
         rows = np.zeros(len(states), dtype=np.intp)
         before.append(states)
         probabilities.append(np.exp(scorer.log_proba(position, codes, rows)))
         complete = complete and all_of_them
-    chosen, greedily = (float(np.exp(log_joint(scorer, codes)[0])) for codes in (path, by_greed))
+    chosen, greedily = (float(np.exp(scorer.log_joint(codes)[0])) for codes in (path, by_greed))
     return Trellis(
         [names[c] for c in order], [classes[c] for c in order], before, probabilities,
         path[0, order], by_greed[0, order], chosen, greedily, complete,
@@ -95,77 +98,56 @@ def draw_trellis(trellis: Trellis, ax: Any = None) -> Any:
 
     if ax is None:
         _, ax = plt.subplots(figsize=(1.4 * len(trellis.columns) + 1.5, 4), layout="constrained")
-    heights = _tree_heights(trellis) if trellis.is_tree else _lane_heights(trellis)
-    for start, stop, p in _edges(trellis, heights):
-        ax.plot(*zip(start, stop, strict=True), color="0.6", lw=0.4 + 3 * p, alpha=0.6, zorder=1)
-    for key, (x, y, text) in heights.items():
-        if key:
-            ax.text(x, y, text, ha="center", va="center", fontsize=8, zorder=4,
-                    bbox={"boxstyle": "circle", "fc": "white", "ec": "0.4"})  # fmt: skip
+    nodes: set[Node] = set()
+    for start, stop, p in _edges(trellis):
+        nodes |= {start, stop}
+        _line(ax, trellis, [start, stop], color="0.6", lw=0.4 + 3 * p, alpha=0.6, zorder=1)
+    for node in nodes - {()}:
+        name = trellis.classes[len(node) - 1][node[-1]]
+        ax.text(*_place(trellis, node), str(name), ha="center", va="center", fontsize=8, zorder=4,
+                bbox={"boxstyle": "circle", "fc": "white", "ec": "0.4"})  # fmt: skip
     for path, p, name, style in (
         (trellis.path, trellis.probability, "chosen", {"color": "tab:red", "ls": "--", "lw": 2.2}),
         (trellis.greedy_path, trellis.greedy_probability, "greedy",
          {"color": "tab:green", "ls": ":", "lw": 2.2}),
     ):  # fmt: skip
-        points = [heights[_node(trellis, path, q)][:2] for q in range(len(path) + 1)]
-        ax.plot(*zip(*points, strict=True), label=f"{name} path, p = {p:.4f}", zorder=3, **style)
+        steps = [_node(trellis, path[:q]) for q in range(len(path) + 1)]
+        _line(ax, trellis, steps, label=f"{name} path, p = {p:.4f}", zorder=3, **style)
     ax.set_xticks(range(1, len(trellis.columns) + 1), trellis.columns, rotation=30, ha="right")
     ax.set_yticks([])
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.15), ncols=2, frameon=False)
     return ax
 
 
-def _node(trellis: Trellis, path: Any, position: int) -> tuple[int, ...]:
-    """The node a path has reached: its whole prefix in a tree, else position and class."""
-    if position == 0:
-        return ()
-    if trellis.is_tree:
-        return tuple(int(c) for c in path[:position])
-    return (position, int(path[position - 1]))
+def _line(ax: Any, trellis: Trellis, nodes: list[Node], **style: Any) -> None:
+    ax.plot(*zip(*(_place(trellis, node) for node in nodes), strict=True), **style)
 
 
-def _lane_heights(trellis: Trellis) -> dict[tuple[int, ...], tuple[float, float, str]]:
-    places: dict[tuple[int, ...], tuple[float, float, str]] = {(): (0.0, 0.0, "x")}
-    for position, classes in enumerate(trellis.classes, start=1):
-        for c, value in enumerate(classes):
-            places[position, c] = (position, (len(classes) - 1) / 2 - c, str(value))
-    return places
+def _node(trellis: Trellis, prefix: Any) -> Node:
+    """The node a prefix reaches: in a tree the prefix, else its last class, whatever is before."""
+    codes = tuple(int(c) for c in prefix)
+    return codes if trellis.is_tree else (_ANY,) * (len(codes) - 1) + codes[-1:]
 
 
-def _tree_heights(trellis: Trellis) -> dict[tuple[int, ...], tuple[float, float, str]]:
-    """A prefix stands in the middle of what its leaves cover, the interval [-1, 1] at the root."""
-    spans: dict[tuple[int, ...], tuple[float, float]] = {(): (-1.0, 1.0)}
-    places: dict[tuple[int, ...], tuple[float, float, str]] = {(): (0.0, 0.0, "x")}
-    for position, (states, classes) in enumerate(zip(trellis.before, trellis.classes, strict=True)):
-        for state in states:
-            low, high = spans[tuple(int(c) for c in state)]
-            width = (high - low) / len(classes)
-            for c, value in enumerate(classes):
-                node = (*(int(s) for s in state), c)
-                spans[node] = (high - (c + 1) * width, high - c * width)
-                places[node] = (position + 1, sum(spans[node]) / 2, str(value))
-    return places
+def _place(trellis: Trellis, node: Node) -> tuple[float, float]:
+    """Classes stand in lanes; a prefix in the middle of its leaves, which cover [-1, 1]."""
+    if node and not trellis.is_tree:
+        return len(node), (len(trellis.classes[len(node) - 1]) - 1) / 2 - node[-1]
+    low, high = -1.0, 1.0
+    for c, classes in zip(node, trellis.classes, strict=False):
+        width = (high - low) / len(classes)
+        low, high = high - (c + 1) * width, high - c * width
+    return len(node), (low + high) / 2
 
 
-def _edges(
-    trellis: Trellis, places: dict[tuple[int, ...], tuple[float, float, str]]
-) -> list[tuple[tuple[float, float], tuple[float, float], float]]:
-    edges = []
+def _edges(trellis: Trellis) -> Iterator[tuple[Node, Node, float]]:
+    """From node to node, with probabilities; an independent link's leave every node before it."""
     for position, (states, table) in enumerate(
         zip(trellis.before, trellis.probabilities, strict=True)
     ):
+        every = [(c,) for c in range(len(trellis.classes[position - 1]))]
         for state, row in zip(states, table, strict=True):
-            for c, p in enumerate(row):
-                for start in _starts(trellis, position, state):
-                    node = (*start, c) if trellis.is_tree else (position + 1, c)
-                    edges.append((places[start][:2], places[node][:2], float(p)))
-    return edges
-
-
-def _starts(trellis: Trellis, position: int, state: Array) -> list[tuple[int, ...]]:
-    """The nodes an edge leaves from; an independent link's edges leave every node before it."""
-    if position == 0 or trellis.is_tree:
-        return [tuple(int(c) for c in state)]
-    if len(state):
-        return [(position, int(state[0]))]
-    return [(position, c) for c in range(len(trellis.classes[position - 1]))]
+            for start in every if position and not len(state) else [state]:
+                prefix = (_ANY,) * (position - len(start)) + tuple(start)
+                for c, p in enumerate(row):
+                    yield _node(trellis, prefix), _node(trellis, (*prefix, c)), float(p)

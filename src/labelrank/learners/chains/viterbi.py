@@ -21,15 +21,12 @@ from labelrank._types import Float64, Int32
 from labelrank.declared import stored
 from labelrank.learners.chains.base import Order
 from labelrank.learners.chains.greedy import ClassifierChain
-from labelrank.learners.chains.scorers import Decoding, Scorer, by_column, no_labels
+from labelrank.learners.chains.scorers import Decoding, Scorer
 
 
 def transitions(scorer: Scorer) -> list[Float64]:
-    """log p_l(y_l | x, y_{l-1}) of every link: (n × K_before × K), the first with K_before 1.
-
-    A link is asked once for each class of the label before it.
-    """
-    codes, steps = no_labels(scorer, scorer.n_rows), []
+    """log p_l(y_l | x, y_{l-1}) of every link: (n × K_before × K), the first with K_before 1."""
+    codes, steps = scorer.no_labels(scorer.n_rows), []
     for position, link in enumerate(scorer.links):
         if not link.parents:
             steps.append(scorer.log_proba(position, codes)[:, None, :])
@@ -75,9 +72,9 @@ def forward(steps: list[Float64]) -> list[Float64]:
 class ViterbiClassifierChain(ClassifierChain):
     """The most probable path of a Markov chain of labels, exactly (VCC).
 
-    p(y|x) = p(y_1|x) Π p(y_l|x, y_{l-1}): a link sees x and the label before it. The path is found
-    by the Viterbi algorithm in a time linear in the number of labels; scores are the log odds of
-    exact marginal probabilities. Parameters are those of `ClassifierChain`.
+    A link sees x and the label before it: the Viterbi algorithm finds the path in a time linear in
+    the number of labels. Scores are the log odds of exact marginal probabilities. Parameters are
+    those of `ClassifierChain`.
 
     Examples
     --------
@@ -99,5 +96,5 @@ class ViterbiClassifierChain(ClassifierChain):
     def choose(self, scorer: Scorer, seed: int) -> Decoding:
         """The most probable path; one set of transitions gives it and the marginals."""
         steps = transitions(scorer)
-        codes = np.column_stack(by_column(scorer, list(viterbi(steps).T)))
-        return Decoding(codes, lambda: by_column(scorer, forward(steps)))
+        codes = np.column_stack(scorer.by_column(list(viterbi(steps).T)))
+        return Decoding(codes, lambda: scorer.by_column(forward(steps)))
