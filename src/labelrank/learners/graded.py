@@ -1,7 +1,7 @@
-"""Graded multi-label classification (GMLC; Cheng, Dembczyński & Hüllermeier 2010).
+"""Graded multi-label classification by vertical reduction.
 
-Vertical reduction: each label is an ordinal problem of its own, and each of those is a binary
-problem per level, "is the grade at least this?" (Frank & Hall 2001). Any binary learner answers.
+Each label is an ordinal problem of its own, and each of those a binary problem per level: "is the
+grade at least this?" (Frank & Hall 2001).
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -43,10 +43,9 @@ class GradedClassifier(LabelRanker):
     Parameters
     ----------
     estimator : learner or None
-        Answers the binary problems. A calibrated learner of this library learns them all at once,
-        one label each; any other classifier is fitted to one after the other, with
-        `predict_proba`, else `decision_function` (through a logistic link). None is logistic
-        regression (`IndependentClassifiers`).
+        Answers the binary problems. A calibrated learner of this library learns them all at once;
+        any other classifier one after the other, by `predict_proba`, else `decision_function`
+        (through a logistic link). None is logistic regression (`IndependentClassifiers`).
     levels : "grades", "ranks" or int
         The levels of relevance: the distinct grades of Y; the places of an instance's relevant
         labels in their order (the first of all is the highest level, as in Xu, Li & Zhou 2013);
@@ -56,10 +55,8 @@ class GradedClassifier(LabelRanker):
 
     Attributes
     ----------
-    levels_ : ndarray (m,)
-        The least grade of each level, ascending.
-    grades_ : ndarray (m + 1,)
-        The grade `predict_grades` gives to each level; 0 is irrelevant.
+    levels_ : ndarray (m,), the least grade of each level, ascending
+    grades_ : ndarray (m + 1,), what `predict_grades` gives to each level; 0 is irrelevant
     estimators_ : the fitted learner of all problems, or the list of classifiers
     problems_ : ndarray (problems, 2)
         Level and label of each binary problem; where all answers were equal there is none.
@@ -73,11 +70,9 @@ class GradedClassifier(LabelRanker):
     >>> import numpy as np
     >>> from labelrank import GradedClassifier
     >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0], [10.0], [18.0], [19.0], [20.0]])
-    >>> Y = np.array([[0, 2]] * 3 + [[1, 1]] * 3 + [[2, 0]] * 3)
-    >>> GradedClassifier().fit(X, Y).predict_grades([[1.0], [9.0], [19.0]])
-    array([[0., 2.],
-           [1., 1.],
-           [2., 0.]])
+    >>> Y = np.repeat([[0, 2], [1, 1], [2, 0]], 3, axis=0)
+    >>> GradedClassifier().fit(X, Y).predict_grades([[1.0], [9.0], [19.0]]).tolist()
+    [[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]
     """
 
     estimator: Any = None
@@ -143,9 +138,8 @@ class GradedClassifier(LabelRanker):
             reached = Y.copy()
             reached.data = np.where(np.isnan(Y.data), np.nan, (Y.data >= least).astype(float))
             reached.eliminate_zeros()
-            count = np.bincount(
-                reached.indices, np.nan_to_num(reached.data), minlength=self.n_labels_
-            )
+            yes = reached.indices[reached.data > 0]
+            count = np.bincount(yes, minlength=self.n_labels_)
             constant[level, count == n_known] = 1.0
             constant[level, count == 0] = 0.0
             targets.append(reached[:, np.flatnonzero(np.isnan(constant[level]))])
@@ -188,8 +182,9 @@ class GradedClassifier(LabelRanker):
         if self._learner is not None:
             chances[:, level, label] = _chance(self._learner, X)
         elif self._classifiers:
-            jobs = [partial(_chance_of_one, one, X) for one in self._classifiers]
-            chances[:, level, label] = np.column_stack(run_jobs(jobs, self.n_jobs))
+            jobs = [partial(_chance, one, X) for one in self._classifiers]
+            columns = [one[:, -1] if one.ndim == 2 else one for one in run_jobs(jobs, self.n_jobs)]
+            chances[:, level, label] = np.column_stack(columns)
         return np.minimum.accumulate(chances, axis=1)
 
     def _scores(self, X: Any) -> Array:
@@ -208,17 +203,14 @@ def places(Y: sp.csr_array) -> sp.csr_array:
     >>> places(sp.csr_array([[0.2, 0.0, 0.7], [0.0, 3.0, 0.0]])).toarray().tolist()
     [[1.0, 0.0, 2.0], [0.0, 2.0, 0.0]]
     """
-    row = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
     relevant = Y.data > 0
-    most = int(np.bincount(row[relevant], minlength=1).max()) if relevant.any() else 0
-    order = np.lexsort((-Y.data, ~relevant, row))
-    number = np.arange(len(order)) - Y.indptr[row[order]]
-    tied = np.zeros(len(order), dtype=bool)
-    tied[1:] = (row[order][1:] == row[order][:-1]) & (Y.data[order][1:] == Y.data[order][:-1])
-    place = np.maximum.accumulate(np.where(tied, 0, np.arange(len(order))))
-    number = number[place]
+    row = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))[relevant]
+    counts = np.bincount(row, minlength=Y.shape[0])
+    distinct, level = np.unique(-Y.data[relevant], return_inverse=True)
+    place = row * len(distinct) + level
+    n_ahead = np.searchsorted(np.sort(place), place) - (np.cumsum(counts) - counts)[row]
     placed = Y.copy()
-    placed.data[order] = np.where(relevant[order], most - number, np.nan)
+    placed.data[relevant] = counts.max(initial=0) - n_ahead
     return placed
 
 
@@ -233,8 +225,3 @@ def _chance(learner: Any, X: Any) -> Array:
     if hasattr(learner, "decision_function"):
         return np.asarray(expit(learner.decision_function(X)))
     return np.asarray(learner.predict(X), dtype=np.float64)
-
-
-def _chance_of_one(classifier: Any, X: Any) -> Array:
-    chances = _chance(classifier, X)
-    return chances[:, -1] if chances.ndim == 2 else chances

@@ -1,7 +1,8 @@
-"""Label powerset: every set of labels met in training is one class (lecture 003)."""
+"""Label powerset: every set of labels met in training is one class."""
 
 from collections import Counter
 from dataclasses import KW_ONLY, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from labelrank._types import Array
 from labelrank.declared import choice, nested, number, sparse, stored
 from labelrank.errors import InputError
 from labelrank.learners.base import Answer, LabelRanker
-from labelrank.rows import of_lengths
+from labelrank.relevance import from_grades
 
 LabelSet = tuple[int, ...]
 
@@ -56,12 +57,8 @@ class LabelPowerset(LabelRanker):
     >>> X = np.repeat(np.eye(3), 5, axis=0)
     >>> Y = np.repeat([[1, 1, 0], [0, 1, 0], [0, 0, 1]], 5, axis=0)
     >>> learner = LabelPowerset().fit(X, Y)
-    >>> learner.predict(np.eye(3))
-    array([[1, 1, 0],
-           [0, 1, 0],
-           [0, 0, 1]])
-    >>> learner.sets_.shape
-    (3, 3)
+    >>> learner.predict([[1, 0, 0]]), learner.sets_.shape
+    (array([[1, 1, 0]]), (3, 3))
     """
 
     estimator: Any = None
@@ -78,12 +75,7 @@ class LabelPowerset(LabelRanker):
         rows, sets = self._assigned(_label_sets(Y))
         names = sorted(set(sets))
         number = {name: k for k, name in enumerate(names)}
-        self.sets_ = of_lengths(
-            list(map(len, names)),
-            np.array([k for name in names for k in name], np.int32),
-            np.ones(sum(map(len, names))),
-            Y.shape[1],
-        )
+        self.sets_ = from_grades([dict.fromkeys(name, 1.0) for name in names], Y.shape[1])
         self.estimator_ = None
         if len(names) > 1:
             usual = LogisticRegression(max_iter=1000)
@@ -103,20 +95,13 @@ class LabelPowerset(LabelRanker):
                 f"got prune={self.prune}, but no label set occurs more often than "
                 f"{max(count.values())} time(s); give a smaller number"
             )
-        instead = {
-            members: [members] if members in frequent else self._subsets(members, frequent, count)
-            for members in count
-        }
-        stand_ins = [[] if members is None else instead[members] for members in sets]
-        rows = np.repeat(np.arange(len(sets)), list(map(len, stand_ins)))
-        return rows, [members for chosen in stand_ins for members in chosen]
-
-    def _subsets(
-        self, members: LabelSet, frequent: set[LabelSet], count: Counter[LabelSet]
-    ) -> list[LabelSet]:
-        within = [other for other in frequent if other and set(other) < set(members)]
-        within.sort(key=lambda other: (-len(other), -count[other], other))
-        return within[: self.n_subsets]
+        largest_first = sorted(frequent, key=lambda one: (-len(one), -count[one], one))
+        instead: dict[LabelSet | None, list[LabelSet]] = {None: [], **{s: [s] for s in frequent}}
+        for rare in count.keys() - frequent:
+            within = [other for other in largest_first if other and set(other) < set(rare)]
+            instead[rare] = within[: self.n_subsets]
+        pairs = [(i, members) for i, one in enumerate(sets) for members in instead[one]]
+        return np.array([i for i, _ in pairs], np.int64), [members for _, members in pairs]
 
     def after_loading(self) -> None:
         n_classes = 1 if self.estimator_ is None else len(self.estimator_.classes_)
@@ -155,5 +140,5 @@ class LabelPowerset(LabelRanker):
 def _label_sets(Y: sp.csr_array) -> list[LabelSet | None]:
     """The relevant labels of each row; None where one is unknown."""
     known = ~np.isnan(Y.data)
-    spans = zip(Y.indptr[:-1].tolist(), Y.indptr[1:].tolist(), strict=True)
+    spans = pairwise(Y.indptr.tolist())
     return [tuple(Y.indices[a:b].tolist()) if known[a:b].all() else None for a, b in spans]

@@ -37,7 +37,7 @@ _PARTS = {
     "Averaged": "learners.plm.embedding",
     "Link": "learners.chains.links",
     "Encoding": "learners.chains.links",
-    "ColumnInfo": "learners.chains.base",
+    "ColumnInfo": "learners.chains.links",
     "FittedChain": "learners.chains.scorers",
     "LabelSums": "learners.rocchio",
     "LabelWeights": "learners.label_weights",
@@ -50,7 +50,7 @@ _PARTS = {
     "PrimalPairScorer": "learners.pairwise.weights",
     "CentroidRanker": "learners.pairwise.shortlist",
     "ShortlistScorer": "learners.pairwise.shortlist",
-    "Weighting": "learners.auto.weighting",
+    "Weighting": "learners.auto.candidates",
     "TargetInfo": "relevance",
     "TextColumn": "text",
 }

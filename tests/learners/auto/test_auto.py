@@ -18,9 +18,8 @@ from labelrank import (
     persistence,
 )
 from labelrank.errors import InputError
-from labelrank.learners.auto.candidates import candidates, for_share
+from labelrank.learners.auto.candidates import Weighting, candidates, for_share, weightings
 from labelrank.learners.auto.race import Goal, Race
-from labelrank.learners.auto.weighting import Weighting, weightings
 from labelrank.learners.base import LabelRanker
 from labelrank.text import TextVectorizer
 

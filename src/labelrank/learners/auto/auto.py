@@ -12,9 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from labelrank._types import Array
 from labelrank.declared import anything, array, nested, number, seed, stored, threads, value
 from labelrank.errors import InputError
-from labelrank.learners.auto.candidates import candidates
+from labelrank.learners.auto.candidates import Weighting, candidates, weightings
 from labelrank.learners.auto.race import HELD, Goal, Race, fitted, rarity
-from labelrank.learners.auto.weighting import Weighting, weightings
 from labelrank.learners.base import LabelRanker, seeded
 from labelrank.resources import track
 
@@ -38,9 +37,8 @@ class AutoRanker(LabelRanker):
 
     A race: every candidate learns from some of the instances and is judged by others; the best go
     on with more of them. The first candidate tries several weights of the features (if sparse and
-    not negative: counts, TF-IDF), the others go by those that served it best. A trial that would
-    not end within `budget`, judged by those before it, is not begun. With time enough the result
-    depends on `random_state` alone.
+    not negative: counts, TF-IDF), the others go by the best of these. A trial that would not end
+    within `budget` is not begun. With time enough the result depends on `random_state` alone.
 
     Parameters
     ----------
@@ -50,8 +48,7 @@ class AutoRanker(LabelRanker):
         (ranking_loss, precision_at_1, average_precision, pro_loss, micro_auc, ...), with a cut
         tuned for micro-F1 (for PRO loss the learner's own threshold).
     budget : float, default 60.0
-        Seconds for the race and the last fit. At least one candidate is fitted, however long it
-        takes.
+        Seconds for the race and the last fit; at least one candidate is fitted in any case.
     candidates : dict of str to LabelRanker, or None
         Other learners to try, in this order, on the features as given; by default those known to
         be good for the criterion.
@@ -64,12 +61,9 @@ class AutoRanker(LabelRanker):
 
     Attributes
     ----------
-    estimator_ : LabelRanker
-        The best candidate, fitted on all instances.
-    best_ : str
-        Its name.
-    weighting_ : Weighting
-        What is done to the features first.
+    estimator_ : the best candidate, fitted on all instances
+    best_ : str, its name
+    weighting_ : what is done to the features first
     threshold_ : ndarray (K,)
         Where its scores are cut; `decision_function` is relative to it. For a criterion of sets
         the cut may be lower for rare labels (a tilt), elsewhere it is one for all.

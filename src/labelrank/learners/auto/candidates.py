@@ -1,15 +1,18 @@
-"""The learners that `AutoRanker` tries: what has proved good for a kind of criterion, cheap first.
+"""What `AutoRanker` tries: learners that proved good for a kind of criterion, and weights of terms.
 
 C is counted in units of the mean squared length of the instances, so that features of any scale
-meet the same strength of regularisation.
+meet the same strength of regularisation. Linear learners of text gain or lose more by the weights
+of the terms than by their own settings, and what suits one collection harms another.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 
+from labelrank._types import Array, Float64
+from labelrank.declared import array, stored, value
 from labelrank.errors import InputError
 from labelrank.learners.margins.binary_relevance import BinaryRelevanceSVM
 from labelrank.learners.margins.prosvm import ProSVM
@@ -18,14 +21,38 @@ from labelrank.learners.neighbors.knn import MLkNN
 # Dual variables of preferences between two labels that are still worth their memory.
 MOST_ARCS = 100_000_000
 
+# Powers of the values, and of the (smoothed, logarithmic) inverse document frequency.
+WAYS = {
+    "damped": (0.75, 0.0),
+    "damped, rare favoured": (0.75, 0.5),
+    "damped, common favoured": (0.75, -0.5),
+    "common favoured": (1.0, -0.5),
+}
+
 
 def candidates(kind: str, X: Any, Y: sp.csr_array) -> dict[str, BaseEstimator]:
-    """Named learners, unfitted, for a criterion of "sets", of the "top" or of the whole "order"."""
-    unit, dense = mean_square(X), not sp.issparse(X)
-    svm = {f"SVM C={C:g}": _svm(C / unit) for C in (0.5, 0.25, 1.0)}
-    pro = {f"{_ranker(Y)} C={C:g}": _pro(C / unit, _ranker(Y), dense) for C in (40, 20)}
+    """Named learners, unfitted, for a criterion of "sets", of the "top" or of the whole "order".
+
+    ProSVM stops after three epochs: later ones change the solution, hardly the ranking. An
+    intercept serves it with dense features; with the terms of texts it was worse.
+    """
+    unit, dense = _mean_square(X), not sp.issparse(X)
     near = {"ML-kNN": MLkNN()} if dense else {}
-    return (pro | {"SVM C=0.5": svm["SVM C=0.5"]} if kind == "order" else svm) | near
+    svm = {
+        f"SVM C={C:g}": BinaryRelevanceSVM(C=C / unit, fit_intercept=True, tol=0.1)
+        for C in (0.5, 0.25, 1.0)
+    }
+    if kind != "order":
+        return svm | near
+    relevant = (Y > 0).sum(axis=1)
+    many = float((relevant * (Y.shape[1] - relevant)).sum()) > MOST_ARCS
+    pro = {
+        f"{'ProSVM-A' if many else 'ProSVM'} C={C:g}": ProSVM(
+            C=C / unit, approximate=many, fit_intercept=dense, max_iter=3
+        )
+        for C in (40, 20)
+    }
+    return pro | {"SVM C=0.5": svm["SVM C=0.5"]} | near
 
 
 def for_share(learner: BaseEstimator, share: float) -> BaseEstimator:
@@ -39,23 +66,7 @@ def for_share(learner: BaseEstimator, share: float) -> BaseEstimator:
     return clone(learner).set_params(C=learner.C / share**0.5)
 
 
-def _ranker(Y: sp.csr_array) -> str:
-    return "ProSVM" if n_arcs(Y) <= MOST_ARCS else "ProSVM-A"
-
-
-def _svm(C: float) -> BinaryRelevanceSVM:
-    return BinaryRelevanceSVM(C=C, fit_intercept=True, tol=0.1)
-
-
-def _pro(C: float, name: str, dense: bool) -> ProSVM:
-    """Stopped after three epochs: later ones change the solution, hardly the ranking.
-
-    An intercept serves dense features; with the terms of texts it was worse on held-out data.
-    """
-    return ProSVM(C=C, approximate=name == "ProSVM-A", fit_intercept=dense, max_iter=3)
-
-
-def mean_square(X: Any) -> float:
+def _mean_square(X: Any) -> float:
     """Mean squared length of the rows; 1 where all are zero."""
     values = X.data if sp.issparse(X) else np.asarray(X)
     with np.errstate(over="ignore"):
@@ -68,7 +79,39 @@ def mean_square(X: Any) -> float:
     return total or 1.0
 
 
-def n_arcs(Y: sp.csr_array) -> float:
-    """Preferences of relevant over irrelevant labels, in all instances."""
-    relevant = np.bincount(np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))[Y.data > 0])
-    return float((relevant * (Y.shape[1] - relevant)).sum())
+@stored(
+    "Weighting", 1, power=value(float, least=0.0), factors=array("f8", "features", optional=True)
+)
+class Weighting(NamedTuple):
+    """x_j becomes x_j^power · factors_j, and the row gets its length back; None leaves all be."""
+
+    power: float = 1.0
+    factors: Float64 | None = None
+
+    def __call__(self, X: Any) -> Any:
+        """The instances with their features weighted."""
+        if self.factors is None:
+            return X
+        rows = sp.csr_array(X)
+        factors = self.factors[rows.indices].astype(rows.dtype)
+        values = np.sign(rows.data) * np.abs(rows.data) ** self.power * factors
+        before, after = (_lengths(rows, data) for data in (rows.data, values))
+        scale = np.divide(before, after, out=np.zeros_like(after), where=after > 0)
+        values *= np.repeat(scale, np.diff(rows.indptr)).astype(rows.dtype)
+        return sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def weightings(X: Any) -> dict[str, Weighting]:
+    """Named ways to weight; dense or signed features are no counts and stay as given."""
+    ways = {"as given": Weighting()}
+    if not sp.issparse(X) or (X.nnz and X.data.min() < 0):
+        return ways
+    counts = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
+    rarity = np.log((X.shape[0] + 1.0) / (counts + 1.0)) + 1.0
+    return ways | {name: Weighting(p, rarity**e) for name, (p, e) in WAYS.items()}
+
+
+def _lengths(rows: sp.csr_array, data: Array) -> Array:
+    squares = sp.csr_array((np.square(data), rows.indices, rows.indptr), shape=rows.shape)
+    lengths: Array = np.sqrt(squares @ np.ones(rows.shape[1], rows.dtype))
+    return lengths

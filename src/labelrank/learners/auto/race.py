@@ -8,6 +8,7 @@ import contextlib
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,8 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.learners.auto.candidates import for_share
-from labelrank.learners.auto.weighting import Weighting
+from labelrank.learners.auto.candidates import Weighting, for_share
 from labelrank.learners.thresholded import METRICS, best_threshold
 from labelrank.metrics import criteria
 from labelrank.metrics.criteria import Criterion
@@ -41,8 +41,7 @@ ALIKE = 0.9
 class Trial(NamedTuple):
     """One learner fitted on some instances, judged by others; `value` is larger for the better.
 
-    Criteria of sets are judged at the best `cut` (and `tilt`); for others only the best trial gets
-    one, in the end.
+    For criteria of sets every trial has its best `cut` and `tilt`; for others only the best has.
     """
 
     name: str
@@ -108,6 +107,7 @@ def rarity(Y: sp.csr_array) -> Array:
     return np.log10((Y.shape[0] + 1.0) / (counts + 1.0))
 
 
+@dataclass(eq=False)
 class Race:
     """Learners on the same parts of the data; `trials` are those run, `skipped` those not begun.
 
@@ -115,23 +115,20 @@ class Race:
     the others go by the best of them. Trials run side by side, `n_jobs` at a time.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        Y: sp.csr_array,
-        goal: Goal,
-        learners: dict[str, BaseEstimator],
-        ways: dict[str, Weighting],
-        *,
-        budget: float,
-        random: Any,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.parts = _parts(X.shape[0], Y.shape[1], random)
+    X: Any
+    Y: sp.csr_array
+    goal: Goal
+    learners: dict[str, BaseEstimator]
+    ways: dict[str, Weighting]
+    _: KW_ONLY
+    budget: float
+    random: Any
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        self.parts = _parts(self.X.shape[0], self.Y.shape[1], self.random)
         self.judges = np.concatenate([held for held, _ in self.parts])
-        self.rarity = rarity(Y)
-        self.X, self.Y, self.goal, self.budget = X, Y, goal, budget
-        self.learners, self.ways, self.n_jobs = learners, ways, n_jobs
+        self.rarity = rarity(self.Y)
         self.began = time.perf_counter()
         self.trials: list[Trial] = []
         self.skipped: list[tuple[str, str, int]] = []
@@ -150,13 +147,6 @@ class Race:
 
     def run(self) -> Iterator[str]:
         """Race, yielding the name of each learner before its trial."""
-        yield from self._rounds()
-        best = self.best()
-        if best is not None and best.cut is None:
-            cut = self.goal.cut_of(self.Y[self.judges], self._best_scores)
-            self.trials[self.trials.index(best)] = best._replace(cut=cut)
-
-    def _rounds(self) -> Iterator[str]:
         least, *larger = self.sizes
         first, *others = self.learners
         yield from self._round([(first, way) for way in self.ways], least)
@@ -167,6 +157,10 @@ class Race:
         for size in larger:
             best_so_far = self.at(least)[:KEPT]
             yield from self._round([(one.name, one.weighting) for one in best_so_far], size)
+        best = self.best()
+        if best is not None and best.cut is None:
+            cut = self.goal.cut_of(self.Y[self.judges], self._best_scores)
+            self.trials[self.trials.index(best)] = best._replace(cut=cut)
 
     def at(self, size: int) -> list[Trial]:
         """Trials with so many instances, best first."""
@@ -208,14 +202,11 @@ class Race:
         return Trial(name, way, size, *judged, time.perf_counter() - start), scores
 
     def _warm(self, learner: BaseEstimator) -> None:
-        """Let a kind of learner load or compile its kernels, so that no trial is timed with that.
-
-        It may refuse so few instances; the trial then says why, if it does, too.
-        """
+        """Let a kind of learner load or compile its kernels, so that no trial is timed with it."""
         if type(learner) not in self.warmed:
             self.warmed.add(type(learner))
             rows = np.sort(self.parts[0][1][:WARMING])
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError):  # so few may be refused: the trial will say why
                 fitted(learner, self.X[rows], self.Y[rows])
 
     def told(self) -> list[dict[str, Any]]:
@@ -228,10 +219,10 @@ class Race:
 
     def _has_time(self, name: str, size: int) -> bool:
         """Whether the trial and a fit of the best thereafter should end in time."""
-        if not self.trials:
-            return True
         best = self.best()
-        could_win = [name] if best is None else [name, best.name]
+        if best is None:
+            return True
+        could_win = (name, best.name)
         after = max(self._expected(one, self.X.shape[0]) for one in could_win)
         spent = time.perf_counter() - self.began
         return spent + len(self.parts) * self._expected(name, size) + after <= self.budget

@@ -16,28 +16,19 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank import decoding
 from labelrank._types import Array, Int32, Int64
-from labelrank.declared import (
-    anything,
-    check_parameters,
-    choice,
-    nested,
-    seed,
-    stored,
-    threads,
-    value,
-)
+from labelrank.declared import check_parameters, choice, nested, seed, stored, threads
 from labelrank.errors import InputError
 from labelrank.learners.base import Answer, LabelRanker
 from labelrank.learners.chains.links import (
     UNKNOWN,
     UNSEEN,
+    ColumnInfo,
     Encoding,
     Link,
     Training,
@@ -47,7 +38,6 @@ from labelrank.learners.chains.links import (
     train_on_predictions,
 )
 from labelrank.learners.chains.scorers import Decoding, FittedChain, Scorer
-from labelrank.relevance import TargetInfo, is_class_vector
 from labelrank.resources import blocks
 
 if TYPE_CHECKING:
@@ -57,105 +47,6 @@ Order = Sequence[int] | Int64
 
 _ROWS_AT_ONCE = 8192
 _LARGEST_LOG_ODDS = 700.0
-
-
-@stored("ColumnInfo", 1, columns=anything(), holds_classes=value(bool))
-@dataclass(frozen=True)
-class ColumnInfo(TargetInfo):
-    """What the Y of a chain looked like, besides `TargetInfo`: `columns`, the classes of each.
-
-    `holds_classes`: Y was a matrix whose columns hold classes. A relevance matrix gives columns
-    of two classes (irrelevant, relevant), a class vector one column.
-    """
-
-    columns: list[Array]
-    holds_classes: bool
-
-    @classmethod
-    def look(cls, Y: Any, kind: str) -> Self:
-        """Look at Y, which holds what `kind`, the parameter `targets`, says."""
-        target = TargetInfo.of(Y)
-        of_classes = not target.one_class and _holds_classes(Y, kind)
-        if of_classes:
-            columns = [np.unique(column[_is_known(column)]) for column in _dense_matrix(Y).T]
-            if any(len(classes) == 0 for classes in columns):
-                raise InputError("got a target column without any known class; leave it out")
-        elif target.one_class:
-            columns = [target.classes]
-        else:
-            columns = [np.arange(2)] * len(target.classes)
-        return cls(**vars(target), columns=columns, holds_classes=of_classes)
-
-    def read(self, Y: Any, n_rows: int) -> sp.csr_array:
-        """Y as canonical CSR; classes become grades, their codes."""
-        if not self.holds_classes:
-            return super().read(Y, n_rows)
-        codes = self.encode(Y, n_rows)
-        return sp.csr_array(np.where(codes == UNKNOWN, np.nan, codes))
-
-    def codes(self, Y: sp.csr_array) -> Int32:
-        """The class codes of what `read` gave."""
-        if self.one_class:
-            return Y.indices.astype(np.int32)[:, None]
-        dense = Y.toarray()
-        known = dense if self.holds_classes else dense > 0
-        return np.where(np.isnan(dense), UNKNOWN, known).astype(np.int32)
-
-    def encode(self, Y: Any, n_rows: int) -> Int32:
-        """Class codes of other targets: -1 unknown, -2 a class not met in training."""
-        if not self.holds_classes and not self.one_class:
-            return self.codes(self.read(Y, n_rows))
-        dense = _dense_matrix(np.asarray(Y)[:, None] if is_class_vector(Y) else Y)
-        if len(dense) != n_rows:
-            raise InputError(
-                f"X has {n_rows} rows but Y has {len(dense)}; give one row of Y per row of X"
-            )
-        if dense.shape[1] != len(self.columns):
-            raise InputError(
-                f"Y has {dense.shape[1]} columns but the chain has {len(self.columns)}; "
-                "give the same columns in the same order"
-            )
-        codes = [_encoded(y, known) for y, known in zip(dense.T, self.columns, strict=True)]
-        return np.column_stack(codes).astype(np.int32)
-
-    def after_loading(self) -> None:
-        n_columns = 1 if self.one_class else len(self.classes)
-        sound = all(np.ndim(classes) == 1 and len(classes) for classes in self.columns)
-        if len(self.columns) != n_columns or not sound:
-            raise ValueError("the classes of the columns do not fit the target")
-
-
-def _holds_classes(Y: Any, kind: str) -> bool:
-    """Whether the columns of Y are classes; see `targets` of `IndependentClassifiers`."""
-    if kind != "auto" or sp.issparse(Y):
-        return kind == "classes"
-    try:
-        dense = np.asarray(Y)
-    except ValueError:
-        return False
-    is_whole = dense.ndim == 2 and dense.dtype.kind in "iu"
-    is_text = dense.ndim == 2 and dense.dtype.kind in "US"
-    return is_text or (is_whole and bool(((dense != 0) & (dense != 1)).any()))
-
-
-def _dense_matrix(Y: Any) -> Array:
-    dense = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
-    if dense.ndim != 2 or dense.dtype.kind not in "biufUS":
-        raise InputError(
-            f"got targets of type {dense.dtype} with {dense.ndim} dimension(s); "
-            "give a matrix of numbers or strings (instances × columns)"
-        )
-    return dense
-
-
-def _encoded(y: Array, classes: Array) -> Array:
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    codes = np.where(classes[codes] == y, codes, UNSEEN)
-    return np.where(_is_known(y), codes, UNKNOWN)
-
-
-def _is_known(y: Array) -> Array:
-    return ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), dtype=bool)
 
 
 @stored(None, target_=nested("ColumnInfo"))
@@ -298,7 +189,6 @@ class ChainLearner(ColumnLearner):
         return Training(X, codes, Encoding.of(codes, self.column_classes_), self.base, seeds)
 
     def train(self, X: Any, codes: Int32) -> None:
-        """Train one link per column."""
         rng = check_random_state(self.random_state)
         links = self.links(_order(self.order, codes.shape[1], rng))
         training = self.training(X, codes, draw_seeds(rng, codes.shape[1]))
@@ -309,7 +199,6 @@ class ChainLearner(ColumnLearner):
         self.model_ = FittedChain.of(links, models, training)
 
     def decode(self, X: Any) -> Decoding:
-        """The chosen paths."""
         return self.choose(self.model_.scorer(X), self.model_.seed)
 
     def log_joint(self, X: Any, Y: Any) -> Array:

@@ -58,11 +58,9 @@ class IndependentClassifiers(ChainLearner):
     """
 
     def parents(self, order: Order, position: int) -> Order:
-        """None."""
         return ()
 
     def choose(self, scorer: Scorer, seed: int) -> Decoding:
-        """The most probable class of each column."""
         return greedy(scorer)
 
 
@@ -96,5 +94,4 @@ class ClassifierChain(ChainLearner):
     cv: Any = None
 
     def choose(self, scorer: Scorer, seed: int) -> Decoding:
-        """The most probable class link by link."""
         return greedy(scorer)

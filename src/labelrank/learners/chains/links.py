@@ -9,6 +9,7 @@ matrix of class codes (instances × columns), -1 where unknown.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -20,13 +21,110 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.utils.parallel import Parallel, delayed
 
 from labelrank._types import Array, Float64, Int32, Int64
-from labelrank.declared import array, stored, value
+from labelrank.declared import anything, array, stored, value
 from labelrank.errors import InputError
 from labelrank.learners.base import seeded
 from labelrank.learners.chains.logistic import LogisticLink, Problem, SharedDesign
+from labelrank.relevance import TargetInfo, is_class_vector
 from labelrank.rows import short_indices
 
 UNKNOWN, UNSEEN = -1, -2
+
+
+@stored("ColumnInfo", 1, columns=anything(), holds_classes=value(bool))
+@dataclass(frozen=True)
+class ColumnInfo(TargetInfo):
+    """What the Y of a chain looked like, besides `TargetInfo`: `columns`, the classes of each.
+
+    `holds_classes`: Y was a matrix whose columns hold classes. A relevance matrix gives columns
+    of two classes (irrelevant, relevant), a class vector one column.
+    """
+
+    columns: list[Array]
+    holds_classes: bool
+
+    @classmethod
+    def look(cls, Y: Any, kind: str) -> Self:
+        """Look at Y, which holds what `kind`, the parameter `targets`, says."""
+        target = TargetInfo.of(Y)
+        of_classes = not target.one_class and _holds_classes(Y, kind)
+        if of_classes:
+            columns = [np.unique(column[_is_known(column)]) for column in _dense_matrix(Y).T]
+            if any(len(classes) == 0 for classes in columns):
+                raise InputError("got a target column without any known class; leave it out")
+        elif target.one_class:
+            columns = [target.classes]
+        else:
+            columns = [np.arange(2)] * len(target.classes)
+        return cls(**vars(target), columns=columns, holds_classes=of_classes)
+
+    def read(self, Y: Any, n_rows: int) -> sp.csr_array:
+        """Y as canonical CSR; classes become grades, their codes."""
+        if not self.holds_classes:
+            return super().read(Y, n_rows)
+        codes = self.encode(Y, n_rows)
+        return sp.csr_array(np.where(codes == UNKNOWN, np.nan, codes))
+
+    def codes(self, Y: sp.csr_array) -> Int32:
+        """The class codes of what `read` gave."""
+        if self.one_class:
+            return Y.indices.astype(np.int32)[:, None]
+        dense = Y.toarray()
+        known = dense if self.holds_classes else dense > 0
+        return np.where(np.isnan(dense), UNKNOWN, known).astype(np.int32)
+
+    def encode(self, Y: Any, n_rows: int) -> Int32:
+        """Class codes of other targets: -1 unknown, -2 a class not met in training."""
+        if not self.holds_classes and not self.one_class:
+            return self.codes(self.read(Y, n_rows))
+        dense = _dense_matrix(np.asarray(Y)[:, None] if is_class_vector(Y) else Y)
+        if len(dense) != n_rows:
+            raise InputError(
+                f"X has {n_rows} rows but Y has {len(dense)}; give one row of Y per row of X"
+            )
+        if dense.shape[1] != len(self.columns):
+            raise InputError(
+                f"Y has {dense.shape[1]} columns but the chain has {len(self.columns)}; "
+                "give the same columns in the same order"
+            )
+        codes = [_encoded(y, known) for y, known in zip(dense.T, self.columns, strict=True)]
+        return np.column_stack(codes).astype(np.int32)
+
+    def after_loading(self) -> None:
+        n_columns = 1 if self.one_class else len(self.classes)
+        sound = all(np.ndim(classes) == 1 and len(classes) for classes in self.columns)
+        if len(self.columns) != n_columns or not sound:
+            raise ValueError("the classes of the columns do not fit the target")
+
+
+def _holds_classes(Y: Any, kind: str) -> bool:
+    """Whether the columns of Y are classes; see `targets` of `IndependentClassifiers`."""
+    if kind != "auto" or sp.issparse(Y):
+        return kind == "classes"
+    dense = np.asarray(Y)
+    if dense.dtype.kind not in "iu":
+        return dense.dtype.kind in "US"
+    return bool(((dense != 0) & (dense != 1)).any())
+
+
+def _dense_matrix(Y: Any) -> Array:
+    dense = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
+    if dense.ndim != 2 or dense.dtype.kind not in "biufUS":
+        raise InputError(
+            f"got targets of type {dense.dtype} with {dense.ndim} dimension(s); "
+            "give a matrix of numbers or strings (instances × columns)"
+        )
+    return dense
+
+
+def _encoded(y: Array, classes: Array) -> Array:
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    codes = np.where(classes[codes] == y, codes, UNSEEN)
+    return np.where(_is_known(y), codes, UNKNOWN)
+
+
+def _is_known(y: Array) -> Array:
+    return ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), dtype=bool)
 
 
 @stored("Link", 1, column=value(int, least=0), parents=value(tuple))

@@ -23,7 +23,7 @@ from labelrank._types import Array, Float64, Int64
 from labelrank.declared import anything, array, check_parameters, number, stored, value
 from labelrank.errors import InputError
 from labelrank.kernels.logistic import loss_and_residual
-from labelrank.resources import run_jobs
+from labelrank.resources import blocks, run_jobs
 
 _MEMORY = 8
 _LINKS_AT_ONCE = 128
@@ -53,18 +53,8 @@ class LogisticLink(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray (1, d) for two classes, else (K, d)
-    intercept_ : ndarray
-    classes_ : ndarray
+    coef_ : ndarray (1, d) for two classes, else (K, d); intercept_, classes_ : ndarray
     n_iter_ : int, steps taken (by the slowest of the links solved together)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelrank.learners.chains.logistic import LogisticLink
-    >>> link = LogisticLink().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-    >>> link.predict([[-1.0], [4.0]])
-    array([0, 1])
     """
 
     C: float = number(1.0, above=0)
@@ -80,9 +70,7 @@ class LogisticLink(ClassifierMixin, BaseEstimator):
         classes, codes = np.unique(y, return_inverse=True)
         shared = SharedDesign(X, np.empty((X.shape[0], 0)), codes[:, None], self)
         fitted = shared.solve([Problem(0, len(classes), np.arange(0))])[0]
-        self.coef_: Float64 = fitted.coef_
-        self.intercept_: Float64 = fitted.intercept_
-        self.n_iter_: int = fitted.n_iter_
+        self.coef_, self.intercept_, self.n_iter_ = fitted.coef_, fitted.intercept_, fitted.n_iter_
         self.classes_ = classes
         return self
 
@@ -119,8 +107,7 @@ class LogisticLink(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The most probable class."""
-        best = self.predict_log_proba(X).argmax(axis=1)
-        return self.classes_[best]
+        return np.asarray(self.classes_[self.predict_log_proba(X).argmax(axis=1)])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -162,36 +149,36 @@ class SharedDesign:
         self.codes = np.ascontiguousarray(codes, np.int32)
         inner, self._axes, self._centre = _factored(X)
         self._label_centre = labels.mean(axis=0)
-        design = _beside(inner, labels - self._label_centre)
+        labels = np.hstack([labels - self._label_centre, np.ones((len(labels), 1))])
+        is_sparse = sp.issparse(inner)
+        design: Any = (
+            sp.csr_array(sp.hstack([inner, labels])) if is_sparse else np.hstack([inner, labels])
+        )
         penalty = np.r_[np.full(design.shape[1] - 1, 1.0 / settings.C), 0.0]
-        squares = design.multiply(design) if sp.issparse(design) else design**2
+        squares = design.multiply(design) if is_sparse else design**2
         scale = np.sqrt(0.25 * np.asarray(squares.sum(axis=0)).ravel() + penalty)
         scale[scale == 0.0] = 1.0
-        inverse = sp.diags_array(1.0 / scale)
-        self.design = design @ inverse if sp.issparse(design) else design / scale
+        self.design = design @ sp.diags_array(1.0 / scale) if is_sparse else design / scale
         self.penalty = (penalty / scale**2)[:, None]
         self._scale, self._n_inner = scale, inner.shape[1]
 
     def solve(self, problems: Sequence[Problem], n_jobs: int | None = None) -> list[LogisticLink]:
         """A fitted LogisticLink for each problem, in order; features of X first, then labels'."""
-        parts = [problems[a : a + _LINKS_AT_ONCE] for a in range(0, len(problems), _LINKS_AT_ONCE)]
+        parts = [problems[part] for part in blocks(len(problems), _LINKS_AT_ONCE)]
         solved = run_jobs([partial(self._solve_part, part) for part in parts], n_jobs)
         return [link for links in solved for link in links]
 
     def _solve_part(self, problems: Sequence[Problem]) -> list[LogisticLink]:
         width = np.array([p.width for p in problems])
         first = np.cumsum(width) - width
+        spans = [(slice(a, a + p.width), p) for a, p in zip(first, problems, strict=True)]
         free = np.zeros((self.design.shape[1], width.sum()))
-        free[: self._n_inner] = 1.0
-        free[-1] = 1.0
-        for a, p in zip(first, problems, strict=True):
-            free[self._n_inner + p.features, a : a + p.width] = 1.0
+        free[: self._n_inner] = free[-1] = 1.0
+        for columns, p in spans:
+            free[self._n_inner + p.features, columns] = 1.0
         batch = _Batch(self, width, np.array([p.target for p in problems]), free)
         weights = batch.minimise() / self._scale[:, None]
-        return [
-            self._link(weights[:, a : a + p.width], p, batch.n_steps)
-            for a, p in zip(first, problems, strict=True)
-        ]
+        return [self._link(weights[:, columns], p, batch.n_steps) for columns, p in spans]
 
     def _link(self, weights: Array, problem: Problem, n_steps: int) -> LogisticLink:
         inner, of_labels = weights[: self._n_inner], weights[self._n_inner : -1][problem.features]
@@ -200,8 +187,7 @@ class SharedDesign:
         link = LogisticLink(**self.settings.get_params())
         link.coef_ = np.ascontiguousarray(np.vstack([of_x, of_labels]).T)
         link.intercept_ = weights[-1] - offset
-        link.classes_ = np.arange(problem.n_classes)
-        link.n_iter_ = n_steps
+        link.classes_, link.n_iter_ = np.arange(problem.n_classes), n_steps
         link.n_features_in_ = link.coef_.shape[1]
         return link
 
@@ -224,13 +210,6 @@ def _factored(X: Any) -> tuple[Any, Array | None, Array]:
     return left[:, kept] * lengths, dense.T @ (left[:, kept] / lengths), centre
 
 
-def _beside(inner: Any, labels: Array) -> Any:
-    ones = np.ones((inner.shape[0], 1))
-    if sp.issparse(inner):
-        return sp.csr_array(sp.hstack([inner, sp.csr_array(labels), sp.csr_array(ones)]))
-    return np.hstack([inner, labels, ones])
-
-
 class _Batch:
     """Limited-memory BFGS on many links at once; a link that is solved leaves the batch.
 
@@ -251,7 +230,8 @@ class _Batch:
     def minimise(self) -> Array:
         solved = np.zeros_like(self.weights)
         columns = np.arange(int(self.width.sum()))
-        objective, gradient = self._gradient(*self._evaluate(self.scores, self.weights))
+        objective, residual = self._evaluate(self.scores, self.weights)
+        gradient = self._gradient(residual)
         # A tolerance on the derivative by a feature of unit variance, turned into scaled ones.
         tol = self.settings.tol * len(self.codes) / max(0.5 * np.sqrt(len(self.codes)), 1.0)
         for _ in range(self.settings.max_iter):
@@ -273,8 +253,8 @@ class _Batch:
         loss_and_residual(scores, self.codes, self.first, self.width, self.target, residual, loss)
         return loss + 0.5 * self._dots(self.penalty * weights, weights), residual
 
-    def _gradient(self, objective: Array, residual: Array) -> tuple[Array, Array]:
-        return objective, (self.design.T @ residual + self.penalty * self.weights) * self.free
+    def _gradient(self, residual: Array) -> Array:
+        return np.asarray((self.design.T @ residual + self.penalty * self.weights) * self.free)
 
     def _dots(self, a: Array, b: Array) -> Array:
         return np.add.reduceat(np.einsum("pm,pm->m", a, b), self.first)
@@ -284,19 +264,19 @@ class _Batch:
 
     def _step(self, objective: Array, gradient: Array) -> tuple[Array, Array]:
         direction = self._direction(gradient)
-        slope = self._dots(gradient, direction)
-        length, moved, objective, residual = self._search(objective, direction, slope)
-        self.scores = moved
-        change = direction * self._each(length)
+        objective, change, residual = self._search(objective, gradient, direction)
         self.weights = self.weights + change
-        objective, after = self._gradient(objective, residual)
-        self._remember(change, after - gradient)
+        after = self._gradient(residual)
+        response = after - gradient
+        curvature = self._dots(change, response)
+        usable = curvature > 1e-12 * self._dots(response, response)
+        rho = np.where(usable, 1.0 / np.where(usable, curvature, 1.0), 0.0)
+        self.history = [*self.history[-_MEMORY + 1 :], (change, response, rho)]
         return objective, after
 
-    def _search(
-        self, objective: Array, direction: Array, slope: Array
-    ) -> tuple[Array, Array, Array, Array]:
+    def _search(self, objective: Array, gradient: Array, direction: Array) -> tuple[Array, ...]:
         """Halve each link's step until its objective falls enough (Armijo)."""
+        slope = self._dots(gradient, direction)
         along = self.design @ direction
         length = np.ones(len(self.first))
         for _ in range(40):
@@ -308,7 +288,8 @@ class _Batch:
             if not too_far.any():
                 break
             length[too_far] *= 0.5
-        return length, moved, reached, residual
+        self.scores = moved
+        return reached, direction * self._each(length), residual
 
     def _direction(self, gradient: Array) -> Array:
         """The two-loop recursion of Liu & Nocedal 1989, all links side by side."""
@@ -325,12 +306,6 @@ class _Batch:
         for (change, response, rho), share in zip(self.history, reversed(shares), strict=True):
             q = q + (share - self._each(rho * self._dots(response, q))) * change
         return q
-
-    def _remember(self, change: Array, response: Array) -> None:
-        curvature = self._dots(change, response)
-        usable = curvature > 1e-12 * self._dots(response, response)
-        rho = np.where(usable, 1.0 / np.where(usable, curvature, 1.0), 0.0)
-        self.history = [*self.history[-_MEMORY + 1 :], (change, response, rho)]
 
     def _keep(self, links: Array, columns: Array) -> None:
         self.width, self.target = self.width[links], self.target[links]

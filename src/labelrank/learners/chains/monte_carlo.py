@@ -86,7 +86,6 @@ class MonteCarloClassifierChain(ClassifierChain):
     n_samples: int = number(100, least=1, whole=True)
 
     def choose(self, scorer: Scorer, seed: int) -> Decoding:
-        """The most probable of the greedy path and `n_samples` drawn ones."""
         n_cells = self.n_samples * (len(scorer.links) + 4 * scorer.n_rows)
         what = f"{self.n_samples} samples of {scorer.n_rows} instances"
         require(8 * n_cells, what, "draw fewer, or predict fewer instances at once")

@@ -118,11 +118,9 @@ class ChainSearch(ChainLearner):
         return chain
 
     def parents(self, order: Order, position: int) -> Order:
-        """As the kind of chain has it."""
         return self.kind.parents(order, position)
 
     def choose(self, scorer: Scorer, seed: int) -> Decoding:
-        """As the kind of chain has it."""
         return self.kind.choose(scorer, seed)
 
     def _check_combinations(self) -> None:
@@ -135,7 +133,6 @@ class ChainSearch(ChainLearner):
             raise InputError("got validation_fraction=1.0; give a number below 1")
 
     def train(self, X: Any, codes: Int32) -> None:
-        """Judge orders on a part of the instances, and keep the chain of the best."""
         if self.payoff == "jaccard" and (self.target_.holds_classes or self.target_.one_class):
             raise InputError(
                 "got payoff='jaccard' for columns of classes; use 'exact_match' or 'log_likelihood'"
@@ -194,7 +191,6 @@ class _Contest:
         self.orders += orders
 
     def fitted(self, order: Array) -> FittedChain:
-        """The chain of the links trained for an order."""
         links = self._shared_links(order)
         return FittedChain.of(links, [self.models[link] for link in links], self.training)
 
@@ -268,7 +264,6 @@ class ChainEnsemble(ColumnLearner):
         return np.array([chain.order_ for chain in self.estimators_])
 
     def train(self, X: Any, codes: Int32) -> None:
-        """Train the chains one after the other, each with its own seed."""
         seeds = draw_seeds(check_random_state(self.random_state), self.n_chains)
         self.estimators_ = [self._trained(X, codes, int(seed)) for seed in seeds]
 
@@ -290,7 +285,6 @@ class ChainEnsemble(ColumnLearner):
                 raise ValueError("a chain does not fit the ensemble that holds it")
 
     def decode(self, X: Any) -> Decoding:
-        """The classes with most votes."""
         decoded = [chain.decode(X) for chain in self.estimators_]
         if self.voting == "soft":
             by_chain = [one.log_marginals() for one in decoded]

@@ -128,7 +128,6 @@ class ProbabilisticClassifierChain(ClassifierChain):
     max_paths: int = number(2**16, least=1)
 
     def train(self, X: Any, codes: Int32) -> None:
-        """Train the links, unless there are too many paths to search."""
         self._check_paths()
         super().train(X, codes)
 
@@ -160,7 +159,6 @@ class ProbabilisticClassifierChain(ClassifierChain):
         return explore(scorer, epsilon=self.epsilon if self.inference == "epsilon" else 0.0)
 
     def choose(self, scorer: Scorer, seed: int) -> Decoding:
-        """The most probable path found; each column's log probabilities along it."""
         codes, positions = self._explore(scorer).codes, range(len(scorer.links))
         return Decoding(codes, lambda: scorer.by_column(
             [scorer.log_proba(position, codes) for position in positions]))  # fmt: skip

@@ -85,7 +85,6 @@ class ViterbiClassifierChain(ClassifierChain):
     """
 
     def parents(self, order: Order, position: int) -> Order:
-        """The column before."""
         return order[max(position - 1, 0) : position]
 
     def after_loading(self) -> None:
@@ -94,7 +93,6 @@ class ViterbiClassifierChain(ClassifierChain):
             raise ValueError("a link of a Viterbi chain sees more than one label")
 
     def choose(self, scorer: Scorer, seed: int) -> Decoding:
-        """The most probable path; one set of transitions gives it and the marginals."""
         steps = transitions(scorer)
         codes = np.column_stack(scorer.by_column(list(viterbi(steps).T)))
         return Decoding(codes, lambda: scorer.by_column(forward(steps)))
