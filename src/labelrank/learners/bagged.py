@@ -1,27 +1,23 @@
 """Bagging of rankers: models of different samples, their scores averaged."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import clone
-from sklearn.utils import Tags, check_random_state, get_tags
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils import check_random_state
 
 from labelrank._types import Array
 from labelrank.declared import array, cut, flag, nested, number, seed, stored, threads
 from labelrank.errors import InputError
 from labelrank.kernels.random import uniform
-from labelrank.learners.base import IncrementalRanker, seeded
+from labelrank.learners.base import seeded
+from labelrank.learners.thresholded import Around
 
 # Cumulative probabilities of a Poisson number of mean 1: how often a bootstrap meets an instance.
 _POISSON = np.cumsum(np.exp(-1.0) / np.cumprod([1.0, *range(1, 12)]))
-
-
-def _learns_in_pieces(self: "BaggedRanker") -> bool:
-    return hasattr(self.estimator, "partial_fit")
 
 
 @stored(
@@ -31,12 +27,13 @@ def _learns_in_pieces(self: "BaggedRanker") -> bool:
     seeds=array("i8", "models", attribute="_seeds"),
 )
 @dataclass(eq=False, repr=False)
-class BaggedRanker(IncrementalRanker):
+class BaggedRanker(Around):
     """Models of the same kind, each of its own sample of the instances; scores are averaged.
 
     The models are fitted side by side by joblib: threads by default, or whatever
-    `joblib.parallel_config` names, a Dask cluster for example. Samples and seeds are drawn
-    before, so the result is the same whatever runs them.
+    `joblib.parallel_config` names, a Dask cluster for example; the result is the same. By
+    `partial_fit` each model meets an instance a Poisson number of times, `sample_size` and
+    `bootstrap` do not apply (online bagging, Oza & Russell 2001).
 
     Parameters
     ----------
@@ -81,11 +78,6 @@ class BaggedRanker(IncrementalRanker):
     def _calibrated(self) -> bool:  # type: ignore[override]
         return getattr(self.estimator, "is_calibrated", True)
 
-    def _check_values(self, X: Any, Y: sp.csr_array) -> None:
-        """Refuse what a model would refuse, before any of them has learned from it."""
-        if hasattr(self.estimator, "check_values"):
-            self.estimator.check_values(X, Y)
-
     def _size(self, n: int) -> int:
         wanted = n if self.sample_size is None else self.sample_size
         size = round(wanted * n) if isinstance(wanted, float) else int(wanted)
@@ -110,14 +102,6 @@ class BaggedRanker(IncrementalRanker):
         drawn = self._seeds.tolist()
         return [seeded(clone(self.estimator), one, replace=True) for one in drawn]
 
-    @available_if(_learns_in_pieces)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
-        """Teach the models more instances; each meets an instance a Poisson number of times.
-
-        `sample_size` and `bootstrap` do not apply (Oza & Russell 2001, online bagging).
-        """
-        return super().partial_fit(X, Y, classes)
-
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
         if not hasattr(self, "estimators_"):
             self.estimators_ = self._models(check_random_state(self.random_state))
@@ -129,9 +113,6 @@ class BaggedRanker(IncrementalRanker):
             jobs.append(delayed(_taught)(model, X, Y, rows, labels))
         self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
 
-    def _widen(self, n_before: int) -> None:
-        """The models are told of new labels with the piece that brings them."""
-
     def after_loading(self) -> None:
         form = (self.n_labels_, self.n_features_in_)
         sound = [(m.n_labels_, m.n_features_in_) == form for m in self.estimators_]
@@ -141,11 +122,6 @@ class BaggedRanker(IncrementalRanker):
     def _scores(self, X: Any) -> Array:
         total = sum(model.decision_function(X) for model in self.estimators_)
         return np.asarray(total / len(self.estimators_))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
 
 
 def _fitted(model: Any, X: Any, Y: sp.csr_array, rows: Array) -> Any:

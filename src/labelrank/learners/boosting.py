@@ -1,8 +1,7 @@
-"""AdaBoost.MH with decision stumps: BoosTexter (Schapire & Singer 2000).
+"""AdaBoost.MH with decision stumps.
 
 Every pair of instance and label carries a weight. Each round takes the stump, one feature for all
 labels at once, that leaves the least weight, and raises the weights of the pairs it gets wrong.
-The score of a label is the sum of the stumps' answers, with its threshold at 0.
 """
 
 import itertools
@@ -33,8 +32,7 @@ class Cuts(NamedTuple):
     """Every way to part the instances by one feature.
 
     A run lists the rows with a positive (or a negative) value of a feature, the farthest from 0
-    first, so that rows where the feature is 0 are in no run and cost nothing. `feature`, `sign`
-    and `threshold` say what each cut asks.
+    first: rows where it is 0 cost nothing. `feature`, `sign`, `threshold` say what a cut asks.
     """
 
     runs: kernels.Runs
@@ -45,10 +43,8 @@ class Cuts(NamedTuple):
     def inside(self, cut: int) -> Int32:
         """The rows inside; none for cut -1, the stump that answers all alike."""
         start, rows, first_cut, end = self.runs
-        if cut < 0:
-            return rows[:0]
         run = np.searchsorted(first_cut, cut, side="right") - 1
-        return rows[start[run] : end[cut]]
+        return rows[start[run] : end[cut]] if cut >= 0 else rows[:0]
 
     def spans(self, n_jobs: int | None, n_labels: int) -> list[tuple[int, int]]:
         """Runs in spans of about equal work, for `run_jobs`."""
@@ -161,8 +157,7 @@ class AdaBoostMH(LabelRanker):
     ----------
     features_, signs_, thresholds_ : ndarray (rounds,)
         Stump t holds x inside if ``signs_[t] * x[features_[t]] > thresholds_[t]``.
-    inside_, outside_ : ndarray (rounds, K)
-        The answers of the stumps.
+    inside_, outside_ : ndarray (rounds, K), the answers of the stumps
     losses_ : ndarray (rounds,)
         The factors Z: their product bounds the Hamming loss on the training data.
     stumps_ : {"presence", "threshold"}
@@ -179,10 +174,8 @@ class AdaBoostMH(LabelRanker):
     >>> from labelrank import AdaBoostMH
     >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 0.0]])
     >>> Y = np.array([[0, 1], [0, 1], [1, 0], [1, 0]])
-    >>> boosted = AdaBoostMH(n_rounds=3).fit(X, Y)
-    >>> boosted.predict([[2.5, 0.0], [0.5, 1.0]])
-    array([[1, 0],
-           [0, 1]])
+    >>> AdaBoostMH(n_rounds=3).fit(X, Y).predict([[2.5, 0.0], [0.5, 1.0]]).tolist()
+    [[1, 0], [0, 1]]
     """
 
     n_rounds: int = number(1000, least=1, whole=True)
@@ -212,25 +205,17 @@ class AdaBoostMH(LabelRanker):
             taken.append(cut)
             answers.append(answer[:, : self.n_labels_])
             losses.append(loss)
-        self._keep(cuts, np.array(taken, np.int64), answers, losses)
-
-    def _keep(self, cuts: Cuts, taken: Array, answers: list[Array], losses: list[float]) -> None:
-        constant = taken < 0
-        feature, sign, threshold = (
-            np.append(column, fill)[taken]
-            for column, fill in ((cuts.feature, 0), (cuts.sign, 1), (cuts.threshold, np.inf))
-        )
-        self.features_ = np.where(constant, 0, feature).astype(np.int32)
-        self.signs_ = sign.astype(np.float32)
-        self.thresholds_ = threshold.astype(np.float32)
+        which = np.array(taken, np.int64)  # -1, the stump that answers all alike, is put last
+        self.features_ = np.append(cuts.feature, np.int32(0))[which]
+        self.signs_ = np.append(cuts.sign, np.float32(1))[which]
+        self.thresholds_ = np.append(cuts.threshold, np.float32(np.inf))[which]
         both = np.array(answers).reshape(-1, 2, self.n_labels_)
         self.outside_, self.inside_ = both[:, 0].copy(), both[:, 1].copy()
         self.losses_ = np.array(losses)
 
     def _round(self, cuts: Cuts, weights: Weights) -> tuple[int, Array, float]:
         """The cut taken, the answers outside and inside, the weight left; weights are changed."""
-        everyone = np.arange(len(weights.pairs.negative), dtype=np.int32)
-        total = weights.sums(everyone)
+        total = weights.sums(np.arange(self.n_seen_, dtype=np.int32))
         cut = self._best(cuts, weights, *total)
         inside = cuts.inside(cut)
         P, N = weights.sums(inside)
@@ -262,9 +247,8 @@ class AdaBoostMH(LabelRanker):
 
     def _rows(self, X: Any) -> Rows:
         rows = as_rows(X)
-        if self.stumps_ == "presence":
-            return rows._replace(data=(rows.data != 0).astype(np.float32))
-        return rows
+        data = (rows.data != 0).astype(np.float32) if self.stumps_ == "presence" else rows.data
+        return rows._replace(data=data)
 
     def _scores(self, X: Any) -> Array:
         rows = self._rows(X)

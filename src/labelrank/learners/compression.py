@@ -51,25 +51,18 @@ def _primed_zstd(text: bytes, level: int) -> Primed:
     return lambda document: len(zstd.compress(document, options=options, zstd_dict=dictionary))
 
 
-def _recompressing(compress: Callable[[bytes], bytes], text: bytes) -> Primed:
+def _recompressed(compress: Callable[[bytes, int], bytes], text: bytes, level: int) -> Primed:
     """Compress everything again for each document: these formats cannot be primed."""
-    whole = len(compress(text))
-    return lambda document: len(compress(text + document)) - whole
+    whole = len(compress(text, level))
+    return lambda document: len(compress(text + document, level)) - whole
 
 
-def _primed_bz2(text: bytes, level: int) -> Primed:
-    return _recompressing(partial(bz2.compress, compresslevel=level), text)
-
-
-def _primed_lzma(text: bytes, level: int) -> Primed:
-    return _recompressing(partial(lzma.compress, preset=level), text)
+def _lzma(text: bytes, level: int) -> bytes:
+    return lzma.compress(text, preset=level)
 
 
 class Compressor(NamedTuple):
-    """How to prime it, its usual level and the range of levels, and what it looks back on.
-
-    More text of a label than it looks back on would only cost time.
-    """
+    """How to prime it, its usual level, the range of levels, and how far it looks back, at most."""
 
     primed: Callable[[bytes, int], Primed]
     level: int
@@ -80,8 +73,8 @@ class Compressor(NamedTuple):
 COMPRESSORS = {
     "zstd": Compressor(_primed_zstd, 3, (-131_072, 22)),
     "zlib": Compressor(_primed_zlib, 9, (-1, 9)),
-    "bz2": Compressor(_primed_bz2, 9, (1, 9), 900_000),
-    "lzma": Compressor(_primed_lzma, 1, (0, 9), 1_000_000),
+    "bz2": Compressor(partial(_recompressed, bz2.compress), 9, (1, 9), 900_000),
+    "lzma": Compressor(partial(_recompressed, _lzma), 1, (0, 9), 1_000_000),
 }
 
 
@@ -113,9 +106,8 @@ class CompressionClassifier(IncrementalRanker):
     >>> from labelrank import CompressionClassifier
     >>> texts = ["the wheat harvest in the north", "crude oil prices rose sharply"]
     >>> learner = CompressionClassifier().fit(texts, [[1, 0], [0, 1]])
-    >>> learner.predict(["oil prices rose", "the wheat harvest"])
-    array([[0, 1],
-           [1, 0]])
+    >>> learner.predict(["oil prices rose"])
+    array([[0, 1]])
     """
 
     compressor: str = choice(*COMPRESSORS)
@@ -150,20 +142,17 @@ class CompressionClassifier(IncrementalRanker):
 
     def _learn_more(self, X: Array, Y: sp.csr_array) -> None:
         """Put the documents behind the texts of their labels."""
+        reach = COMPRESSORS[self.compressor].reach if self.max_bytes is None else self.max_bytes
         columns, texts = relevant_part(Y).tocsc(), []
         for k, before in enumerate(self._texts):
             rows = np.sort(columns.indices[columns.indptr[k] : columns.indptr[k + 1]])
-            added = b"".join(_encoded(text) for text in X[rows, 0])
-            texts.append(np.frombuffer(self._latest(before.tobytes() + added), np.uint8))
+            text = before.tobytes() + b"".join(_encoded(text) for text in X[rows, 0])
+            texts.append(np.frombuffer(text if reach is None else text[-reach:], np.uint8))
         self._texts = texts
         self._prime_all()
 
     def _widen(self, n_before: int) -> None:
         self._texts = [*self._texts, *[_NO_TEXT] * (self.n_labels_ - n_before)]
-
-    def _latest(self, text: bytes) -> bytes:
-        most = COMPRESSORS[self.compressor].reach if self.max_bytes is None else self.max_bytes
-        return text if most is None else text[-most:]
 
     def _prime(self, text: bytes) -> Primed:
         return COMPRESSORS[self.compressor].primed(text, self._level())
@@ -174,9 +163,10 @@ class CompressionClassifier(IncrementalRanker):
 
     def _scores(self, X: Array) -> Array:
         documents = [_encoded(text) for text in X[:, 0]]
-        jobs = [partial(_sizes, one, documents) for one in self._compressors]
+        compressors = [self._prime(b""), *self._compressors]
+        jobs = [partial(_sizes, one, documents) for one in compressors]
         sizes = np.array(run_jobs(jobs, self.n_jobs), np.float64).T
-        alone = np.array(_sizes(self._prime(b""), documents), np.float64)[:, None]
+        alone, sizes = sizes[:, :1], sizes[:, 1:]
         return (alone - sizes) / np.maximum(alone, 1.0)
 
     def after_loading(self) -> None:
@@ -206,11 +196,7 @@ class CompressionClassifier(IncrementalRanker):
 
 
 def as_texts(X: Any) -> Array:
-    """Texts as a column (n × 1) of strings, so that rows can be picked as from any matrix.
-
-    >>> as_texts(["rye", "oats"]).shape
-    (2, 1)
-    """
+    """Texts as a column (n × 1) of strings, so that rows can be picked as from any matrix."""
     if isinstance(X, str | bytes):
         raise InputError("got one string where a list of texts is wanted; wrap it in [ ]")
     texts = np.asarray(X.ravel() if isinstance(X, np.ndarray) else list(X), dtype=object)

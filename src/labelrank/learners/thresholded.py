@@ -29,12 +29,35 @@ METRICS = {
 }
 
 
-def _learns_in_pieces(self: "ThresholdedRanker") -> bool:
+def _learns_in_pieces(self: "Around") -> bool:
     return hasattr(self.estimator, "partial_fit")
 
 
-def _explains(self: "ThresholdedRanker") -> bool:
+def _explains(self: "Around") -> bool:
     return hasattr(self.estimator, "why")
+
+
+class Around(IncrementalRanker):
+    """A learner around `estimator`; it takes what that one takes, in pieces too if that does."""
+
+    estimator: Any
+
+    def _check_values(self, X: Any, Y: sp.csr_array) -> None:
+        if hasattr(self.estimator, "check_values"):
+            self.estimator.check_values(X, Y)
+
+    @available_if(_learns_in_pieces)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
+        """Learn from more instances, as in any learner in pieces; see the notes of the class."""
+        return super().partial_fit(X, Y, classes)
+
+    def _widen(self, n_before: int) -> None:
+        """The rankers inside are told of new labels with the piece that brings them."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
 
 
 @stored(
@@ -45,8 +68,11 @@ def _explains(self: "ThresholdedRanker") -> bool:
     n_features_in_=value(int, least=0, length="d", optional=True),
 )
 @dataclass(eq=False, repr=False)
-class ThresholdedRanker(IncrementalRanker):
+class ThresholdedRanker(Around):
     """A ranker with a cut-off.
+
+    Only `fit` tunes: `partial_fit` leaves the cut where it is, at the parameter `threshold` if it
+    is the first call.
 
     Parameters
     ----------
@@ -66,8 +92,7 @@ class ThresholdedRanker(IncrementalRanker):
         first.
     floor : float, default 0.0
         With `per_label`: a label whose best value is below this is only taken above the highest
-        score seen (Yang 2001, SCutFBR.1). Rare labels whose instances cannot be told apart would
-        otherwise be given to everything.
+        score seen (Yang 2001, SCutFBR.1). Some rare labels would otherwise be given to all.
     cv : int, default 3
         Folds of "tuned".
     random_state : int, RandomState or None
@@ -85,11 +110,8 @@ class ThresholdedRanker(IncrementalRanker):
     >>> X = np.repeat(np.eye(3), 4, axis=0)
     >>> Y = np.repeat([[1, 1, 0], [0, 1, 0], [0, 0, 1]], 4, axis=0)
     >>> ranker = MulticlassMultilabelPerceptron(epochs=10, random_state=0)
-    >>> learner = ThresholdedRanker(ranker, random_state=0).fit(X, Y)
-    >>> learner.predict(np.eye(3))
-    array([[1, 1, 0],
-           [0, 1, 0],
-           [0, 0, 1]])
+    >>> ThresholdedRanker(ranker, random_state=0).fit(X, Y).predict([[1, 0, 0]])
+    array([[1, 1, 0]])
     """
 
     estimator: Any
@@ -113,10 +135,6 @@ class ThresholdedRanker(IncrementalRanker):
 
         return as_texts(X)
 
-    def _check_values(self, X: Any, Y: sp.csr_array) -> None:
-        if hasattr(self.estimator, "check_values"):
-            self.estimator.check_values(X, Y)
-
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self.threshold_: Any = float(self.threshold)
         if self.strategy == "tuned":
@@ -124,7 +142,7 @@ class ThresholdedRanker(IncrementalRanker):
         self.estimator_ = clone(self.estimator).fit(X, Y)
 
     def _tune(self, X: Any, Y: sp.csr_array) -> Any:
-        if X.shape[0] < max(self.cv, 2):
+        if X.shape[0] < self.cv:
             raise InputError(
                 f"got {X.shape[0]} instance(s), too few to tune a threshold by {self.cv} folds; "
                 "use strategy='cardinality' or 'fixed'"
@@ -134,15 +152,6 @@ class ThresholdedRanker(IncrementalRanker):
             scores[test] = clone(self.estimator).fit(X[train], Y[train]).decision_function(X[test])
         return best_threshold(Y, scores, self.metric, per_label=self.per_label, floor=self.floor)
 
-    @available_if(_learns_in_pieces)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
-        """Teach the ranker more instances; the cut stays where `fit` put it.
-
-        Only `fit` tunes. Where the first call is `partial_fit`, "tuned" cuts at the parameter
-        `threshold`.
-        """
-        return super().partial_fit(X, Y, classes)
-
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
         if not hasattr(self, "estimator_"):
             self.threshold_ = float(self.threshold)
@@ -150,9 +159,8 @@ class ThresholdedRanker(IncrementalRanker):
         self.estimator_.partial_fit(X, Y, classes=np.arange(self.n_labels_))
 
     def _widen(self, n_before: int) -> None:
-        """The ranker inside is told of new labels with the piece that brings them."""
         if np.ndim(self.threshold_):
-            super()._widen(n_before)
+            IncrementalRanker._widen(self, n_before)
 
     @available_if(_explains)  # type: ignore[untyped-decorator]
     def why(self, x: Any, label: Any, over: Any = None) -> Any:
@@ -186,21 +194,11 @@ class ThresholdedRanker(IncrementalRanker):
         cut = self.threshold_ if self.per_label else 0.0
         return Answer(scores, decoding.above(scores, cut))
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
-
 
 def best_threshold(
     Y: sp.csr_array, scores: Array, metric: str, *, per_label: bool = False, floor: float = 0.0
 ) -> Any:
-    """The threshold (or one per label) at which `scores > threshold` is best for the metric.
-
-    >>> import scipy.sparse as sp
-    >>> float(best_threshold(sp.csr_array([[1, 0, 1]]), np.array([[3.0, 1.0, 2.0]]), "micro_f1"))
-    1.5
-    """
+    """The threshold (or one per label) at which `scores > threshold` is best for the metric."""
     truth, metric = Y.toarray(), criteria.canonical(metric)
     if not per_label:
         return _cut(truth, np.asarray(scores), metric)[0]
@@ -214,9 +212,7 @@ def _cut(truth: Array, scores: Array, metric: str) -> tuple[float, float]:
     groups = np.zeros(1, np.int64) if axis is None else np.arange(truth.shape[axis])
     group = np.broadcast_to(groups if axis != 0 else groups[:, None], truth.shape)
     known = ~np.isnan(truth)
-    relevant = truth[known] > 0
-    group = group[known]
-    score = scores[known]
+    relevant, group, score = truth[known] > 0, group[known], scores[known]
     total = np.bincount(group[relevant], minlength=len(groups)).astype(np.int64)
     if metric == "micro_f1":
         kept = _contenders(score, relevant)
