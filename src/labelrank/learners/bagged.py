@@ -113,6 +113,9 @@ class BaggedRanker(Around):
             jobs.append(delayed(_taught)(model, X, Y, rows, labels))
         self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
 
+    def _widen(self, n_before: int) -> None:
+        """The models are told of new labels with the piece that brings them."""
+
     def after_loading(self) -> None:
         form = (self.n_labels_, self.n_features_in_)
         sound = [(m.n_labels_, m.n_features_in_) == form for m in self.estimators_]

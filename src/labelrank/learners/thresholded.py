@@ -51,9 +51,6 @@ class Around(IncrementalRanker):
         """Learn from more instances, as in any learner in pieces; see the notes of the class."""
         return super().partial_fit(X, Y, classes)
 
-    def _widen(self, n_before: int) -> None:
-        """The rankers inside are told of new labels with the piece that brings them."""
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.estimator).input_tags
@@ -159,8 +156,9 @@ class ThresholdedRanker(Around):
         self.estimator_.partial_fit(X, Y, classes=np.arange(self.n_labels_))
 
     def _widen(self, n_before: int) -> None:
+        """The ranker inside is told of new labels with the piece that brings them."""
         if np.ndim(self.threshold_):
-            IncrementalRanker._widen(self, n_before)
+            super()._widen(n_before)
 
     @available_if(_explains)  # type: ignore[untyped-decorator]
     def why(self, x: Any, label: Any, over: Any = None) -> Any:

@@ -107,7 +107,8 @@ class LogisticLink(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The most probable class."""
-        return np.asarray(self.classes_[self.predict_log_proba(X).argmax(axis=1)])
+        best = self.predict_log_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
