@@ -69,7 +69,7 @@ class LogisticLink(ClassifierMixin, BaseEstimator):
             raise InputError("Unknown label type: continuous; give one class per instance")
         classes, codes = np.unique(y, return_inverse=True)
         shared = SharedDesign(X, np.empty((X.shape[0], 0)), codes[:, None], self)
-        fitted = shared.solve([Problem(0, len(classes), np.arange(0))])[0]
+        fitted: Any = shared.solve([Problem(0, len(classes), np.arange(0))])[0]
         self.coef_, self.intercept_, self.n_iter_ = fitted.coef_, fitted.intercept_, fitted.n_iter_
         self.classes_ = classes
         return self
