@@ -26,7 +26,7 @@ from labelrank import (
     TextVectorizer,
 )
 from labelrank.datasets import load
-from labelrank.learners.pairwise.quick_voting import quick_voting
+from labelrank.learners.pairwise.scorer import quick_voting
 from labelrank.metrics import average_precision_loss, precision_at_k
 from labelrank.rows import as_rows
 

@@ -58,7 +58,7 @@ def edit(monkeypatch):
         (ROCCHIO, '\n\ndef more():\n    """Say more."""\n', True),
         (ROCCHIO, "\n\nTWO = 1 + 1\n", True),
         ("labelrank.learners.rocchio", "\n\nTWO = 1 + 1\n", True),
-        ("labelrank.kernels.sums", "\n\nTWO = 1 + 1\n", True),
+        ("labelrank.kernels.linear", "\n\nTWO = 1 + 1\n", True),
         ("labelrank.learners.boosting", "\n\nTWO = 1 + 1\n", False),
     ],
 )

@@ -26,36 +26,21 @@ R = TypeVar("R")
 
 _HERE = Path(__file__).parent
 _MONTH = 30 * 24 * 3600
-
-
-_IMPORT = re.compile(rb"^from labelrank\.kernels\.(\w+) import", re.MULTILINE)
-
-
-@lru_cache
-def _sources(module: str) -> dict[str, bytes]:
-    """The source of a kernel module and of those it imports, by name."""
-    found: dict[str, bytes] = {}
-    waiting = {module}
-    while waiting:
-        name = waiting.pop()
-        found[name] = (_HERE / f"{name}.py").read_bytes()
-        waiting |= {match.decode() for match in _IMPORT.findall(found[name])} - found.keys()
-    return found
+_IMPORT = re.compile(rb"^from labelrank\.kernels(?:\.| import )(\w+)", re.MULTILINE)
 
 
 def _digest(module: str) -> str:
+    """A hash of the sources of a kernel module and of those it imports."""
+    sources: dict[str, bytes] = {}
+    waiting = {module}
+    while waiting:
+        name = waiting.pop()
+        sources[name] = (_HERE / f"{name}.py").read_bytes()
+        waiting |= {match.decode() for match in _IMPORT.findall(sources[name])} - sources.keys()
     digest = hashlib.sha256(f"{numba.__version__} {config.BOUNDSCHECK}".encode())
-    for name, source in sorted(_sources(module).items()):
+    for name, source in sorted(sources.items()):
         digest.update(name.encode() + source)
     return digest.hexdigest()[:16]
-
-
-def _candidates() -> list[Path]:
-    named = os.environ.get("LABELRANK_CACHE_DIR")
-    found = [Path(named)] if named else []
-    with contextlib.suppress(RuntimeError, OSError):
-        found.append(platformdirs.user_cache_path("labelrank", appauthor=False) / "kernels")
-    return found
 
 
 def _is_ours(folder: Path) -> bool:
@@ -67,7 +52,11 @@ def _is_ours(folder: Path) -> bool:
 
 @lru_cache
 def _cache_folder(module: str) -> Path | None:
-    for base in _candidates():
+    named = os.environ.get("LABELRANK_CACHE_DIR")
+    candidates = [Path(named)] if named else []
+    with contextlib.suppress(RuntimeError, OSError):
+        candidates.append(platformdirs.user_cache_path("labelrank", appauthor=False) / "kernels")
+    for base in candidates:
         folder = base / _digest(module)
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -100,9 +89,8 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 def inner_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """As `kernel`, put into its caller: for what is called once a row, where a call is dear.
 
-    A call passes arrays as many words over the stack and counts references to them, which
-    threads would do to the same counters. Here nothing is counted, so an inner kernel must
-    neither allocate nor hand an array to a caller that is not an inner kernel itself.
+    A call counts references to arrays, in counters that threads share. Here nothing is counted,
+    so an inner kernel must neither allocate nor hand an array to a kernel that is not inner.
     """
     return _compile(function, fastmath=False, forceinline=True, _nrt=False)
 

@@ -10,7 +10,7 @@ Changes   pairs   `Pairs`, the weights (`reweigh` alone changes them)
 Returns   `best_cut`: the criterion (smaller is better) and the cut, -1 if there is none
 Cost      `best_cut`: one vector addition of K lanes per row of a run, two square roots per label
           and cut; `reweigh`: one multiplication per pair
-Order     runs and cuts as given, the first of equals: same input, same bits, however runs are split
+Order     the first of equal cuts, however runs are split
 See       Schapire & Singer 2000, Section 3 and Figures 2 and 3
 """
 
@@ -25,10 +25,7 @@ REAL, DISCRETE, ABSTAINING = range(3)
 
 
 class Runs(NamedTuple):
-    """Run r: rows[start[r]:start[r+1]] and the cuts first_cut[r] to first_cut[r+1] - 1.
-
-    Cut c of run r holds rows[start[r]:end[c]]; `end` ascends within a run.
-    """
+    """Cuts c from first_cut[r] to first_cut[r+1] - 1 of run r: rows[start[r]:end[c]], ascending."""
 
     start: Int64
     rows: Int32
@@ -37,11 +34,7 @@ class Runs(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """D by instance and label; `indptr`, `indices`: relevant and unknown labels of each row.
-
-    `positive`: one weight per entry of `indices`, D of the relevant labels (0: unknown).
-    `negative` (n, K), C-contiguous: D of the irrelevant labels (0: all others).
-    """
+    """D by relevant and unknown labels of each row (0: unknown), and by irrelevant ones (n, K)."""
 
     indptr: Int64
     indices: Int32

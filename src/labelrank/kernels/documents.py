@@ -8,8 +8,7 @@ Given     seed, i           integers >= 0
 Changes   labels  int32 (n, most labels), words int32 (n, most words): sorted, counts in n_labels,
           n_words int64 (n,); occurrences float32 (n, most words)
 Cost      O(words log words) a document
-Order     a document does not depend on which others are made, nor in which order
-See       the shape of PubMed with its subject headings: about 12 of 28,333 a document (001)
+See       the shape of PubMed with its subject headings: about 12 of 28,333 per document
 """
 
 import numpy as np
@@ -80,10 +79,8 @@ def write_labels(seed, first, names, roots, children, labels, n_labels):
         size = _insert(labels[d], 0, one)
         for draw in range(1, wanted):
             theme = one if _number(seed, _LABELS, i, 3 * draw) < 0.7 else other
-            how, u = (
-                _number(seed, _LABELS, i, 3 * draw + 1),
-                _number(seed, _LABELS, i, 3 * draw + 2),
-            )
+            how = _number(seed, _LABELS, i, 3 * draw + 1)
+            u = _number(seed, _LABELS, i, 3 * draw + 2)
             chosen = _related(theme, how, u, names, roots, children, seed)
             size = _insert(labels[d], size, chosen)
         n_labels[d] = size

@@ -2,14 +2,11 @@
 
 Problem   for every instance x, in order, and every preference u > v it states: on a mistake
           w_uv += 2 x, which is written down as "x erred on (u, v)" (see `labelrank.kernels.dual`).
-Given     X and the grades Y in CSR layout (indptr int64, indices int32, data float32 / float64;
-          a grade of NaN is unknown), `order` int64: the rows to visit from position `at` on.
+Given     X, the grades Y, `order` int64: the rows to visit from position `at` on.
           Kernel values are known to be finite: the caller bounds them before the first row.
 Changes   Documents, Entries and the counters `used` grow; `known` maps rows of X to documents.
 Returns   the position in `order` at which room ran out or an index fell due.
 Cost      for each relevant label (and Θ) one row of duels.
-Order     instances as given. The preferences of one instance concern different perceptrons,
-          so their order does not matter.
 See       Loza Mencía & Fürnkranz 2008
 """
 
@@ -19,21 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from labelrank._types import Array, Float64, Int32
+from labelrank.kernels import dual
 from labelrank.kernels._compile import kernel
-from labelrank.kernels.dual import (
-    BITS,
-    BLOCK,
-    MOST_VISITS,
-    N_DOCUMENTS,
-    N_ENTRIES,
-    N_MISTAKES,
-    N_TRAINED,
-    N_WORDS,
-    compare_row,
-    duels_of,
-    is_loser,
-    squared_norm,
-)
 
 
 class Training(NamedTuple):
@@ -45,34 +29,15 @@ class Training(NamedTuple):
 
 
 class Grades(NamedTuple):
-    """Working memory by label, and which irrelevant labels take part in the duels of a row.
+    """Working memory by label; `candidates` (n, k): irrelevant labels in the duels of each row.
 
-    `candidates` (n, k) lists them, `rest` is then NaN; with k = 0 all labels do, and it is -1.
+    `rest` is then NaN; with k = 0 all labels take part, and it is -1.
     """
 
     grade: Float64
     lost: Array
     candidates: Int32
     rest: float
-
-
-@kernel
-def grade_labels(r, columns, values, training, n_labels, grades):
-    """Relevant labels by their grade (all 1 if not ordered), Θ 0, irrelevant -1, unknown NaN."""
-    grade = grades.grade
-    grade[grades.candidates[r]] = -1.0
-    for p in range(columns.shape[0]):
-        is_relevant = values[p] > 0.0
-        grade[columns[p]] = (values[p] if training.ordered else 1.0) if is_relevant else math.nan
-    if training.calibrated:
-        grade[n_labels - 1] = 0.0
-
-
-@kernel
-def forget_grades(r, columns, grades):
-    """Undo `grade_labels`."""
-    grades.grade[grades.candidates[r]] = grades.rest
-    grades.grade[columns] = grades.rest
 
 
 @kernel
@@ -104,96 +69,90 @@ def write_losers(lost, n_labels, n_losers, words, at, n_words):
     words[at : at + n_words] = 0
     for v in range(n_labels):
         if lost[v]:
-            words[at + v // BITS] |= np.uint32(1 << (v % BITS))
+            words[at + v // dual.BITS] |= np.uint32(1 << (v % dual.BITS))
     return at + n_words
-
-
-@kernel
-def add_document(indices, data, documents, used):
-    """Append a document without visits; returns its number."""
-    i = used[N_DOCUMENTS]
-    start = documents.indptr[i]
-    stop = start + indices.shape[0]
-    documents.indices[start:stop] = indices
-    documents.data[start:stop] = data
-    documents.indptr[i + 1] = stop
-    documents.norms[i] = squared_norm(data)
-    documents.visits[i] = 0
-    used[N_DOCUMENTS] += 1
-    return i
-
-
-@kernel
-def write_entry(e, i, u, n_labels, n_losers, store, lost):
-    """Make it entry e that document i failed to place label u above the marked ones."""
-    entries, n_words = store.entries, (n_labels + BITS - 1) // BITS
-    entries.document[e] = i
-    entries.label[e] = u
-    end = write_losers(lost, n_labels, n_losers, entries.words, entries.start[e], n_words)
-    entries.start[e + 1] = end
-    store.used[N_WORDS] = end
 
 
 @kernel
 def learn_labels(columns, i, factor, training, store, scratch, grades):
     """Train all duels of the better labels of document i; returns the number of mistakes."""
-    n_labels, used = store.index.first.shape[0] - 1, store.used
-    before, end = used[N_MISTAKES], used[N_ENTRIES]
+    n_labels, used, entries = store.index.first.shape[0] - 1, store.used, store.entries
+    before, end = used[dual.N_MISTAKES], used[dual.N_ENTRIES]
+    n_words = (n_labels + dual.BITS - 1) // dual.BITS
     for p in range(columns.shape[0] + int(training.calibrated)):
         u = columns[p] if p < columns.shape[0] else n_labels - 1
         if math.isnan(grades.grade[u]):
             continue
-        duels_of(u, store, scratch.fixed, scratch.row)
+        dual.duels_of(u, store, scratch.fixed, scratch.row)
         trained, mistakes = find_mistakes(
             u, scratch.row, grades.grade, n_labels, training, factor, grades.lost
         )
-        used[N_TRAINED] += trained
-        used[N_MISTAKES] += mistakes
+        used[dual.N_TRAINED] += trained
+        used[dual.N_MISTAKES] += mistakes
         if mistakes:
-            write_entry(end, i, u, n_labels, mistakes, store, grades.lost)
+            entries.document[end], entries.label[end] = i, u
+            at = entries.start[end]
+            used[dual.N_WORDS] = write_losers(
+                grades.lost, n_labels, mistakes, entries.words, at, n_words
+            )
             end += 1
-    used[N_ENTRIES] = end
-    return used[N_MISTAKES] - before
+            entries.start[end] = used[dual.N_WORDS]
+    used[dual.N_ENTRIES] = end
+    return used[dual.N_MISTAKES] - before
 
 
 @kernel
 def is_full(n_better, store):
     """Whether the next instance could overrun the room, or an index has fallen due."""
     used, entries, index = store.used, store.entries, store.index
-    n_words = (index.first.shape[0] - 1 + BITS - 1) // BITS
+    n_words = (index.first.shape[0] - 1 + dual.BITS - 1) // dual.BITS
     return (
-        used[N_WORDS] + n_better * n_words > entries.words.shape[0]
-        or used[N_ENTRIES] >= (index.n_blocks + 1) * BLOCK
-        or used[N_DOCUMENTS] >= store.inverted.n_due
+        used[dual.N_WORDS] + n_better * n_words > entries.words.shape[0]
+        or used[dual.N_ENTRIES] >= (index.n_blocks + 1) * dual.BLOCK
+        or used[dual.N_DOCUMENTS] >= store.inverted.n_due
     )
 
 
 @kernel
-def remember(r, i, indices, data, known, documents, used):
-    """Store row r as document i if it is not there yet, and count the visit."""
-    if known[r] < 0:
-        add_document(indices, data, documents, used)
-        known[r] = i
-    documents.visits[i] += 1
-    used[MOST_VISITS] = max(used[MOST_VISITS], documents.visits[i])
+def add_document(i, indices, data, documents, used):
+    """Append a document without visits."""
+    start = documents.indptr[i]
+    stop = start + indices.shape[0]
+    documents.indices[start:stop] = indices
+    documents.data[start:stop] = data
+    documents.indptr[i + 1] = stop
+    documents.norms[i] = dual.squared_norm(data)
+    documents.visits[i] = 0
+    used[dual.N_DOCUMENTS] += 1
 
 
 @kernel
 def learn_pass(X, Y, order, at, training, known, store, similarity, scratch, grades):
     """Learn rows order[at:] until one does not fit any more; returns where to go on."""
-    n_labels, used = store.index.first.shape[0] - 1, store.used
+    n_labels, used, visits = store.index.first.shape[0] - 1, store.used, store.documents.visits
     while at < order.shape[0]:
         r = order[at]
         span, spread = slice(X[0][r], X[0][r + 1]), slice(Y[0][r], Y[0][r + 1])
-        columns = Y[1][spread]
+        columns, values, grade = Y[1][spread], Y[2][spread], grades.grade
         if is_full(columns.shape[0] + 1, store):
             return at
-        factor = compare_row(X, r, store, similarity, scratch)
-        grade_labels(r, columns, Y[2][spread], training, n_labels, grades)
-        i = known[r] if known[r] >= 0 else used[N_DOCUMENTS]
+        factor = dual.compare_row(X, r, store, similarity, scratch)
+        # Relevant labels by their grade (all 1 if not ordered), Θ 0, irrelevant -1, unknown NaN.
+        grade[grades.candidates[r]] = -1.0
+        for p in range(columns.shape[0]):
+            known_grade = values[p] if training.ordered else 1.0
+            grade[columns[p]] = known_grade if values[p] > 0.0 else math.nan
+        if training.calibrated:
+            grade[n_labels - 1] = 0.0
+        i = known[r] if known[r] >= 0 else used[dual.N_DOCUMENTS]
         if learn_labels(columns, i, factor, training, store, scratch, grades):
-            remember(r, i, X[1][span], X[2][span], known, store.documents, used)
-        forget_grades(r, columns, grades)
+            if known[r] < 0:
+                known[r] = i
+                add_document(i, X[1][span], X[2][span], store.documents, used)
+            visits[i] += 1
+            used[dual.MOST_VISITS] = max(used[dual.MOST_VISITS], visits[i])
+        grade[grades.candidates[r]] = grades.rest
+        grade[columns] = grades.rest
         at += 1
     return at
 
@@ -201,14 +160,14 @@ def learn_pass(X, Y, order, at, training, known, store, similarity, scratch, gra
 @kernel
 def sort_block(entries, begin, first):
     """Sort a block of entries by label, stably; first[u] is where those of u begin."""
-    order = np.argsort(entries.label[begin : begin + BLOCK], kind="mergesort") + begin
+    order = np.argsort(entries.label[begin : begin + dual.BLOCK], kind="mergesort") + begin
     document, label = entries.document[order], entries.label[order]
     origin = entries.start[begin]
-    words = entries.words[origin : entries.start[begin + BLOCK]].copy()
+    words = entries.words[origin : entries.start[begin + dual.BLOCK]].copy()
     lengths = (entries.start[order + 1] - entries.start[order]).copy()
     froms = entries.start[order] - origin
     at, u = origin, 0
-    for k in range(BLOCK):
+    for k in range(dual.BLOCK):
         entries.document[begin + k], entries.label[begin + k] = document[k], label[k]
         entries.words[at : at + lengths[k]] = words[froms[k] : froms[k] + lengths[k]]
         entries.start[begin + k] = at
@@ -216,19 +175,19 @@ def sort_block(entries, begin, first):
         while u <= label[k]:
             first[u] = begin + k
             u += 1
-    first[u:] = begin + BLOCK
+    first[u:] = begin + dual.BLOCK
 
 
 @kernel
 def index_losers(entries, begin, n_labels, fill, offset, is_counting):
     """Count the losses of each label in the block (fill[v] += 1), or list them from fill[v] on."""
-    n_words = (n_labels + BITS - 1) // BITS
-    for e in range(begin, begin + BLOCK):
+    n_words = (n_labels + dual.BITS - 1) // dual.BITS
+    for e in range(begin, begin + dual.BLOCK):
         origin, end = entries.start[e], entries.start[e + 1]
         is_list = end - origin < n_words
         for p in range(origin, end):
             bits = np.uint32(1) if is_list else entries.words[p]
-            v = np.int64(entries.words[p]) if is_list else (p - origin) * BITS
+            v = np.int64(entries.words[p]) if is_list else (p - origin) * dual.BITS
             while bits:
                 if bits & np.uint32(1):
                     if not is_counting:
@@ -246,8 +205,8 @@ def are_losers(start, words, n_words, n_labels):
         if losers.shape[0] > n_words:
             return False
         if losers.shape[0] == n_words:
-            spare = n_words * BITS - n_labels
-            if n_words and np.uint64(losers[n_words - 1]) >> np.uint64(BITS - spare):
+            spare = n_words * dual.BITS - n_labels
+            if n_words and np.uint64(losers[n_words - 1]) >> np.uint64(dual.BITS - spare):
                 return False
             continue
         for p in range(losers.shape[0]):
@@ -260,12 +219,12 @@ def are_losers(start, words, n_words, n_labels):
 def rewrite_losers(start, words, n_words, names, new_start, new_words, n_labels):
     """Entries over more labels: label v is now called names[v]."""
     lost = np.zeros(n_labels, np.uint8)
-    wider = (n_labels + BITS - 1) // BITS
+    wider = (n_labels + dual.BITS - 1) // dual.BITS
     for e in range(start.shape[0] - 1):
         lost[:] = 0
         n_losers = 0
         for v in range(names.shape[0]):
-            if is_loser(words, start[e], start[e + 1], n_words, v):
+            if dual.is_loser(words, start[e], start[e + 1], n_words, v):
                 lost[names[v]] = 1
                 n_losers += 1
         new_start[e + 1] = write_losers(lost, n_labels, n_losers, new_words, new_start[e], wider)

@@ -5,7 +5,7 @@ Given     Y rows (yptr, yidx: relevant labels only), Y columns (cptr, cidx: inst
           noise float64 (n,), seeded, to settle what is equally good
 Changes   fold int64 (n,), overwritten
 Cost      O(stored entries x F + labels squared)
-Order     rarest label first (of what is left), its instances as listed: same input, same folds
+Order     rarest label first (of what is left), its instances as listed
 See       Sechidis, Tsoumakas & Vlahavas 2011
 """
 
@@ -26,28 +26,25 @@ def assign(yptr, yidx, cptr, cidx, noise, n_folds, fold):
     room = np.full(n_folds, n / n_folds)
     fold[:] = -1
     while True:
-        rarest = _rarest(left)
+        rarest = -1
+        for k in range(n_labels):
+            if left[k] > 0 and (rarest < 0 or left[k] < left[rarest]):
+                rarest = k
         if rarest < 0:
             break
         for q in range(cptr[rarest], cptr[rarest + 1]):
             i = cidx[q]
             if fold[i] < 0:
-                _place(
-                    i, _neediest(need[rarest], room, noise[i]), yptr, yidx, left, need, room, fold
-                )
+                f = _neediest(need[rarest], room, noise[i])
+                fold[i] = f
+                room[f] -= 1.0
+                for p in range(yptr[i], yptr[i + 1]):
+                    left[yidx[p]] -= 1
+                    need[yidx[p], f] -= 1.0
     for i in range(n):
         if fold[i] < 0:
             fold[i] = _neediest(room, room, noise[i])
             room[fold[i]] -= 1.0
-
-
-@kernel
-def _rarest(left):
-    best = -1
-    for k in range(left.shape[0]):
-        if left[k] > 0 and (best < 0 or left[k] < left[best]):
-            best = k
-    return best
 
 
 @kernel
@@ -63,12 +60,3 @@ def _neediest(need, room, noise):
         if more_need or (as_needy and room[f] > room[best] + 1e-9):
             best = f
     return best
-
-
-@kernel
-def _place(i, f, yptr, yidx, left, need, room, fold):
-    fold[i] = f
-    room[f] -= 1.0
-    for q in range(yptr[i], yptr[i + 1]):
-        left[yidx[q]] -= 1
-        need[yidx[q], f] -= 1.0

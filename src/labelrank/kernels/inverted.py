@@ -13,13 +13,7 @@ _BLOCK = 128
 
 
 @kernel
-def _add_postings(rows, values, weight, sums):
-    for e in range(rows.shape[0]):
-        sums[rows[e]] += weight * values[e]
-
-
-@kernel
-def _insert(value, row, values, rows):
+def insert(value, row, values, rows):
     """Keep the largest values, given in order of row number: an equal one goes behind."""
     j = values.shape[0] - 1
     while j > 0 and values[j - 1] < value:
@@ -46,7 +40,7 @@ def _candidates(sums, slack, best, best_rows, chosen):
                 chosen[count] = begin + e
                 count += 1
                 if block[e] > best[k - 1]:
-                    _insert(block[e], begin + e, best, best_rows)
+                    insert(block[e], begin + e, best, best_rows)
                     least = best[k - 1] - slack
     kept = 0
     for c in range(count):
@@ -57,14 +51,6 @@ def _candidates(sums, slack, best, best_rows, chosen):
 
 
 @kernel
-def _product(columns, values, query):
-    total = 0.0
-    for p in range(columns.shape[0]):
-        total += values[p] * query[columns[p]]
-    return total
-
-
-@kernel
 def nearest(sums, postings, scale, rows, half, queries, slack, first, near, similarity):
     """The k rows x with the largest q.x - half, for queries q from `first` on.
 
@@ -72,17 +58,15 @@ def nearest(sums, postings, scale, rows, half, queries, slack, first, near, simi
               half = |x|²/2: the nearest rows in Euclidean distance
     Given     sums        float32 (b, n): what the frequent columns, which stand last, and `half`
                           contribute, divided by scale² and moved by any number per query
-              postings    the other columns: pointers int64, rows int32, values / scale float32
-              rows        all rows: pointers int64, columns int32, values float64
+              postings    the other columns as rows: instances, values / scale float32
               half        float64 (n,)
-              queries     pointers int64, columns int32 (rising), values float64
+              queries     rows with rising columns
               slack       float32, by how much the sums of a query may differ from exact ones
     Changes   near int64 (queries, k), nearest first, equal ones by smaller number, and their
               similarity float64 (queries, k), in rows first..first+b-1; sums
     Returns   the rows whose similarity was computed exactly
     Cost      one addition per posting of q, one comparison per row, and exact inner products with
               the few rows that rounding leaves in doubt
-    Order     decided by float64 sums in the order of columns: same input, same bits
     See       Zobel & Moffat 2006 (inverted files)
     """
     posting_ptr, posting_rows, posting_values, _ = postings
@@ -101,16 +85,20 @@ def nearest(sums, postings, scale, rows, half, queries, slack, first, near, simi
             if column < n_rare:
                 begin, end = posting_ptr[column], posting_ptr[column + 1]
                 weight = np.float32(value / scale)
-                _add_postings(posting_rows[begin:end], posting_values[begin:end], weight, sums[b])
+                holders, values, row = posting_rows[begin:end], posting_values[begin:end], sums[b]
+                for e in range(holders.shape[0]):
+                    row[holders[e]] += weight * values[e]
         count = _candidates(sums[b], slack[i], best, best_rows, chosen)
         exact += count
         similarity[i] = -np.inf
         for c in range(count):
             j = chosen[c]
             begin, end = row_ptr[j], row_ptr[j + 1]
-            value = _product(row_columns[begin:end], row_values[begin:end], query) - half[j]
+            product = 0.0
+            for p in range(begin, end):
+                product += row_values[p] * query[row_columns[p]]
+            value = product - half[j]
             if value > similarity[i, k - 1]:
-                _insert(value, j, similarity[i], near[i])
-        for p in range(start, stop):
-            query[query_columns[p]] = 0.0
+                insert(value, j, similarity[i], near[i])
+        query[query_columns[start:stop]] = 0.0
     return exact

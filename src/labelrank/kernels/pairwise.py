@@ -5,8 +5,7 @@ Problem   for each instance in the given order and each pair u < v of which it p
           and, if averaged, U_uv += t step x, t the examples the pair had seen before, so that
           W - U / T is the mean of the weights after each of its T examples.
           In a prediction u wins if s_uv >= 0, else v; count wins and sum margins of each label
-Given     X        rows: int64 pointers, int32 columns, float32 values
-          tiles    groups of four labels; tile (g, h), g <= h, has number h (h + 1) / 2 + g and
+Given     tiles    groups of four labels; tile (g, h), g <= h, has number h (h + 1) / 2 + g and
                    holds the pairs of label a of g over label b of h in lane 4a + b
           mentions for each group the positions of `order` that mention (as relevant or unknown)
                    one of its labels, ascending, and the levels of its labels there: 0 irrelevant,
@@ -26,27 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from labelrank.kernels import simd16 as v16
 from labelrank.kernels._compile import inner_kernel, kernel
-from labelrank.kernels.random import normal
-from labelrank.kernels.simd16 import (
-    above,
-    add,
-    add_columns,
-    add_rows,
-    at_most,
-    count,
-    fill,
-    load,
-    load_as_columns,
-    load_as_rows,
-    multiply,
-    multiply_add,
-    prefetch,
-    smaller,
-    store,
-    subtract,
-    zeros,
-)
+from labelrank.kernels.random import RANDOM_SCALE, normal
 
 PERCEPTRON, PASSIVE_AGGRESSIVE = range(2)
 WIDTH, SIDE = 16, 4
@@ -72,11 +53,12 @@ class Tiles(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Weights, running sums for averages, examples seen."""
+    """Weights; for averages running sums, examples seen, and 1 over these, by pair."""
 
     W: np.ndarray
     U: np.ndarray
     seen: np.ndarray
+    shrink: np.ndarray
     n_features: int
 
 
@@ -114,29 +96,20 @@ def list_mentions(yptr, yidx, yval, ordered, width, free, mentions):
                 mentions.position[entry] = t
                 for lane in range(width):
                     mentions.level[entry * width + lane] = mentions.blank[group * width + lane]
-            level = _level(yval, start, stop, q, ordered)
+            # 1, or one more than the labels of lower grade, which orders like the grades.
+            level = np.float32(np.nan if np.isnan(yval[q]) else 1.0)
+            if ordered:
+                for other in range(start, stop):
+                    level += yval[other] < yval[q]
             mentions.level[entry * width + yidx[q] % width] = level
-
-
-@inner_kernel
-def _level(yval, start, stop, q, ordered):
-    """1, or one more than the labels of lower grade, which orders like the grades."""
-    level = np.float32(1.0)
-    if np.isnan(yval[q]):
-        return np.float32(np.nan)
-    if ordered:
-        for other in range(start, stop):
-            if yval[other] < yval[q]:
-                level += np.float32(1.0)
-    return level
 
 
 @inner_kernel
 def row_scores(xidx, xval, start, stop, W, base):
     """The sixteen inner products of a row with the tile that begins at `base`."""
-    total = zeros()
+    total = v16.zeros()
     for p in range(np.uint64(start), np.uint64(stop)):  # unsigned: no index counts from the end
-        total = multiply_add(xval[p], load(W, base + WIDTH * np.int64(xidx[p])), total)
+        total = v16.multiply_add(xval[p], v16.load(W, base + WIDTH * np.int64(xidx[p])), total)
     return total
 
 
@@ -144,14 +117,7 @@ def row_scores(xidx, xval, start, stop, W, base):
 def _row_add(xidx, xval, start, stop, steps, W, base):
     for p in range(np.uint64(start), np.uint64(stop)):
         at = base + WIDTH * np.int64(xidx[p])
-        store(W, at, multiply_add(xval[p], steps, load(W, at)))
-
-
-@inner_kernel
-def _perceptron_steps(s, over, under, update):
-    up = multiply(over, at_most(s, fill(update.low)))
-    down = multiply(under, at_most(fill(update.high), s))
-    return multiply(fill(np.float32(2.0)), subtract(up, down))
+        v16.store(W, at, v16.multiply_add(xval[p], steps, v16.load(W, at)))
 
 
 @inner_kernel
@@ -160,11 +126,11 @@ def _aggressive_steps(s, over, under, update, xval, start, stop):
     for p in range(start, stop):
         gain += xval[p] * xval[p]
     if gain == 0.0:
-        return zeros()
-    y = subtract(over, under)
-    loss = subtract(add(over, under), multiply(y, s))
-    step = smaller(fill(update.C), multiply(loss, fill(np.float32(1.0) / gain)))
-    return multiply(multiply(y, step), above(loss, zeros()))
+        return v16.zeros()
+    y = v16.subtract(over, under)
+    loss = v16.subtract(v16.add(over, under), v16.multiply(y, s))
+    step = v16.smaller(v16.fill(update.C), v16.multiply(loss, v16.fill(np.float32(1.0) / gain)))
+    return v16.multiply(v16.multiply(y, step), v16.above(loss, v16.zeros()))
 
 
 @inner_kernel
@@ -172,27 +138,23 @@ def _correct(xidx, xval, start, stop, over, under, update, W, base, U, seen, at,
     """Show one row to a tile: `over` are the pairs in which it prefers u, `under` v."""
     s = row_scores(xidx, xval, start, stop, W, base)
     if update.step == PERCEPTRON:
-        steps = _perceptron_steps(s, over, under, update)
+        up = v16.multiply(over, v16.at_most(s, v16.fill(update.low)))
+        down = v16.multiply(under, v16.at_most(v16.fill(update.high), s))
+        steps = v16.multiply(v16.fill(np.float32(2.0)), v16.subtract(up, down))
     else:
         steps = _aggressive_steps(s, over, under, update, xval, start, stop)
-    wrong = count(steps)
+    wrong = v16.count(steps)
     if wrong:
         _row_add(xidx, xval, start, stop, steps, W, base)
     if U.shape[0]:
-        store(scratch, 0, steps)
-        store(scratch, WIDTH, add(over, under))
-        _average(xidx, xval, start, stop, wrong, U, base, seen, at, scratch)
+        v16.store(scratch, 0, steps)
+        v16.store(scratch, WIDTH, v16.add(over, under))  # which of the pairs are shown
+        for lane in range(WIDTH):
+            scratch[lane] *= seen[at + lane]
+            seen[at + lane] += scratch[WIDTH + lane] != 0.0
+        if wrong:
+            _row_add(xidx, xval, start, stop, v16.load(scratch, 0), U, base)
     return wrong
-
-
-@inner_kernel
-def _average(xidx, xval, start, stop, wrong, U, base, seen, at, scratch):
-    """`scratch` holds the steps of the sixteen pairs, then which of them were shown."""
-    for lane in range(WIDTH):
-        scratch[lane] *= seen[at + lane]
-        seen[at + lane] += scratch[WIDTH + lane] != 0.0
-    if wrong:
-        _row_add(xidx, xval, start, stop, load(scratch, 0), U, base)
 
 
 @kernel
@@ -226,22 +188,26 @@ def learn_pairs(xptr, xidx, xval, mentions, tiles, first, last, update, weights)
     for tile in range(first, last):
         g, h = tiles.row[tile], tiles.column[tile]
         base = np.int64(tile) * weights.n_features * WIDTH
-        allowed = load(tiles.allowed, tile * WIDTH)
+        allowed = v16.load(tiles.allowed, tile * WIDTH)
         n_visits = _merge(order, mentions.start, mentions.position, g, h, visits)
         for v in range(n_visits):
             if v + _AHEAD < n_visits:
                 soon = visits[v + _AHEAD, 0]
                 for p in range(xptr[soon], xptr[soon + 1], WIDTH):
-                    prefetch(xidx, p)
-                    prefetch(xval, p)
+                    v16.prefetch(xidx, p, allowed)
+                    v16.prefetch(xval, p, allowed)
             row, i, j = visits[v, 0], visits[v, 1], visits[v, 2]
-            rows = load_as_rows(level, SIDE * i) if i >= 0 else load_as_rows(blank, SIDE * g)
-            columns = (
-                load_as_columns(level, SIDE * j) if j >= 0 else load_as_columns(blank, SIDE * h)
+            rows = (
+                v16.load_as_rows(level, SIDE * i) if i >= 0 else v16.load_as_rows(blank, SIDE * g)
             )
-            over = multiply(allowed, above(rows, columns))
-            under = multiply(allowed, above(columns, rows))
-            stated = count(over) + count(under)
+            columns = (
+                v16.load_as_columns(level, SIDE * j)
+                if j >= 0
+                else v16.load_as_columns(blank, SIDE * h)
+            )
+            over = v16.multiply(allowed, v16.above(rows, columns))
+            under = v16.multiply(allowed, v16.above(columns, rows))
+            stated = v16.count(over) + v16.count(under)
             if stated:
                 shown += stated
                 moved += _correct(
@@ -259,17 +225,17 @@ def learn_thresholds(xptr, xidx, xval, mentions, block, update, weights):
     shown, moved = 0, 0
     entry, last = mentions.start[block], mentions.start[block + 1]
     scratch = np.empty(2 * WIDTH, np.float32)
-    threshold = fill(np.float32(0.5))
-    blank = load(mentions.blank, WIDTH * block)
+    threshold = v16.fill(np.float32(0.5))
+    blank = v16.load(mentions.blank, WIDTH * block)
     at, base = block * WIDTH, np.int64(block) * weights.n_features * WIDTH
     for t in range(order.shape[0]):
         levels = blank
         if entry < last and position[entry] == t:
-            levels = load(level, WIDTH * entry)
+            levels = v16.load(level, WIDTH * entry)
             entry += 1
-        over, under = above(levels, threshold), above(threshold, levels)
+        over, under = v16.above(levels, threshold), v16.above(threshold, levels)
         start, stop = xptr[order[t]], xptr[order[t] + 1]
-        shown += count(over) + count(under)
+        shown += v16.count(over) + v16.count(under)
         moved += _correct(
             xidx, xval, start, stop, over, under, update, W, base, U, seen, at, scratch
         )
@@ -277,13 +243,13 @@ def learn_thresholds(xptr, xidx, xval, mentions, block, update, weights):
 
 
 @kernel
-def fill_random(keys, scale, seed, W, n_features):
+def fill_random(keys, seed, W, n_features):
     """Small normal weights, by (feature, key) alone, in every lane whose key is not negative."""
     for lane in range(keys.shape[0]):
         base = np.int64(lane // WIDTH) * n_features * WIDTH + lane % WIDTH
         if keys[lane] >= 0:
             for j in range(n_features):
-                W[base + WIDTH * j] = scale * normal(seed, j, keys[lane])
+                W[base + WIDTH * j] = RANDOM_SCALE * normal(seed, j, keys[lane])
 
 
 @kernel
@@ -293,44 +259,53 @@ def tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, tile):
     s = row_scores(xidx, xval, start, stop, W, base)
     if U.shape[0]:
         late = row_scores(xidx, xval, start, stop, U, base)
-        s = subtract(s, multiply(load(shrink, tile * WIDTH), late))
+        s = v16.subtract(s, v16.multiply(v16.load(shrink, tile * WIDTH), late))
     return s
 
 
 @kernel
 def _cast_votes(s, row, column, allowed, tile, n, i, votes, sums):
     """Votes and margins of the sixteen duels of a tile, for all of its eight labels."""
-    lawful = load(allowed, tile * WIDTH)
-    wins = multiply(lawful, at_most(zeros(), s))
-    margins = multiply(lawful, s)
+    lawful = v16.load(allowed, tile * WIDTH)
+    wins = v16.multiply(lawful, v16.at_most(v16.zeros(), s))
+    margins = v16.multiply(lawful, s)
     as_row = SIDE * (row[tile] * n + i)
     as_column = SIDE * (column[tile] * n + i)
-    add_rows(wins, votes, as_row)
-    add_columns(subtract(lawful, wins), votes, as_column)
-    add_rows(margins, sums, as_row)
-    add_columns(subtract(zeros(), margins), sums, as_column)
+    v16.add_rows(wins, votes, as_row)
+    v16.add_columns(v16.subtract(lawful, wins), votes, as_column)
+    v16.add_rows(margins, sums, as_row)
+    v16.add_columns(v16.subtract(v16.zeros(), margins), sums, as_column)
 
 
 @kernel
 def vote(xptr, xidx, xval, begin, end, tiles, weights, votes, sums):
-    """Votes by plain weights: four tiles share a pass over X; three empty ones end `tiles`."""
-    # Bound once: reading an array out of a tuple counts its references, which threads share.
+    """Votes by averages, or by plain weights, of which four tiles share a pass over X."""
     row, column, allowed = tiles.row, tiles.column, tiles.allowed
     W, size = weights.W, np.int64(weights.n_features) * WIDTH
     n, n_tiles = end - begin, W.shape[0] // size
+    if weights.U.shape[0]:
+        U = weights.U
+        for tile in range(n_tiles):
+            for i in range(n):
+                start, stop = xptr[begin + i], xptr[begin + i + 1]
+                s = tile_scores(
+                    xidx, xval, start, stop, W, U, weights.n_features, weights.shrink, tile
+                )
+                _cast_votes(s, row, column, allowed, tile, n, i, votes, sums)
+        return
     for tile in range(0, n_tiles, 4):
         b0 = tile * size
         b1 = min(tile + 1, n_tiles - 1) * size
         b2 = min(tile + 2, n_tiles - 1) * size
         b3 = min(tile + 3, n_tiles - 1) * size
         for i in range(n):
-            s0, s1, s2, s3 = zeros(), zeros(), zeros(), zeros()
+            s0, s1, s2, s3 = v16.zeros(), v16.zeros(), v16.zeros(), v16.zeros()
             for p in range(xptr[begin + i], xptr[begin + i + 1]):
                 at, x = WIDTH * np.int64(xidx[p]), xval[p]
-                s0 = multiply_add(x, load(W, b0 + at), s0)
-                s1 = multiply_add(x, load(W, b1 + at), s1)
-                s2 = multiply_add(x, load(W, b2 + at), s2)
-                s3 = multiply_add(x, load(W, b3 + at), s3)
+                s0 = v16.multiply_add(x, v16.load(W, b0 + at), s0)
+                s1 = v16.multiply_add(x, v16.load(W, b1 + at), s1)
+                s2 = v16.multiply_add(x, v16.load(W, b2 + at), s2)
+                s3 = v16.multiply_add(x, v16.load(W, b3 + at), s3)
             _cast_votes(s0, row, column, allowed, tile, n, i, votes, sums)
             _cast_votes(s1, row, column, allowed, tile + 1, n, i, votes, sums)
             _cast_votes(s2, row, column, allowed, tile + 2, n, i, votes, sums)
@@ -338,39 +313,27 @@ def vote(xptr, xidx, xval, begin, end, tiles, weights, votes, sums):
 
 
 @kernel
-def vote_averaged(xptr, xidx, xval, begin, end, tiles, weights, shrink, votes, sums):
-    """Votes by averaged weights."""
-    row, column, allowed = tiles.row, tiles.column, tiles.allowed
-    W, U, n_features, n = weights.W, weights.U, weights.n_features, end - begin
-    for tile in range(W.shape[0] // (n_features * WIDTH)):
-        for i in range(n):
-            start, stop = xptr[begin + i], xptr[begin + i + 1]
-            s = tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, tile)
-            _cast_votes(s, row, column, allowed, tile, n, i, votes, sums)
-
-
-@kernel
-def threshold_margins(xptr, xidx, xval, rows, begin, end, weights, shrink, n_blocks, out):
+def threshold_margins(xptr, xidx, xval, rows, begin, end, weights, n_blocks, out):
     """out[j, 16 b + lane]: that label over the threshold label in instance `rows[j]`."""
-    W, U, n_features = weights.W, weights.U, weights.n_features
+    W, U, _, shrink, n_features = weights
     for block in range(n_blocks):
         for j in range(begin, end):
             start, stop = xptr[rows[j]], xptr[rows[j] + 1]
             s = tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, block)
-            store(out, np.int64(j) * n_blocks * WIDTH + block * WIDTH, s)
+            v16.store(out, np.int64(j) * n_blocks * WIDTH + block * WIDTH, s)
 
 
 @kernel
-def all_margins(xptr, xidx, xval, tiles, n_tiles, weights, shrink, out):
+def all_margins(xptr, xidx, xval, tiles, n_tiles, weights, out):
     """out[row, u, v] and out[row, v, u] of all pairs of labels."""
     row, column, allowed = tiles.row, tiles.column, tiles.allowed
-    W, U, n_features = weights.W, weights.U, weights.n_features
+    W, U, _, shrink, n_features = weights
     lanes = np.empty(WIDTH, np.float32)
     for i in range(xptr.shape[0] - 1):
         for tile in range(n_tiles):
             start, stop = xptr[i], xptr[i + 1]
             s = tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, tile)
-            store(lanes, 0, s)
+            v16.store(lanes, 0, s)
             for lane in range(WIDTH):
                 if allowed[tile * WIDTH + lane]:
                     u = row[tile] * SIDE + lane // SIDE
@@ -380,9 +343,10 @@ def all_margins(xptr, xidx, xval, tiles, n_tiles, weights, shrink, out):
 
 
 @kernel
-def label_margins(xptr, xidx, xval, instances, labels, n_groups, tiles, weights, shrink, out):
+def label_margins(xptr, xidx, xval, instances, labels, n_groups, tiles, weights, out):
     """out[j, v]: label `labels[j]` over v in instance `instances[j]`."""
-    W, U, n_features, allowed = weights.W, weights.U, weights.n_features, tiles.allowed
+    W, U, _, shrink, n_features = weights
+    allowed = tiles.allowed
     lanes = np.empty(WIDTH, np.float32)
     for j in range(instances.shape[0]):
         start, stop = xptr[instances[j]], xptr[instances[j] + 1]
@@ -391,7 +355,7 @@ def label_margins(xptr, xidx, xval, instances, labels, n_groups, tiles, weights,
             low, high = min(group, other), max(group, other)
             tile = high * (high + 1) // 2 + low
             s = tile_scores(xidx, xval, start, stop, W, U, n_features, shrink, tile)
-            store(lanes, 0, s)
+            v16.store(lanes, 0, s)
             for lane in range(WIDTH):
                 if allowed[tile * WIDTH + lane]:
                     if other >= group and lane // SIDE == place:

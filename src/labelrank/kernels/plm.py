@@ -76,15 +76,12 @@ def _walk(graph, kind, gain, clock, s, c, u):
 def learn_linear(X, Y, order, graph, clock, W, U):
     """One pass with weights for each feature.
 
-    Given     X, Y   rows: pointers int64, columns int32, values float32 or float64; in Y a value
-                     > 0 is relevant, NaN unknown
-              order  int64, the rows of X in the order they are presented
+    Given     order  int64, the rows of X in the order they are presented
               graph  ALL, PER_LABEL or PER_PAIR; clock: graphs met before
     Changes   W float32 (d, K) and U float64 (d, K): with T graphs in all, W - U / T is the mean of
               the weights after each graph
     Returns   graphs met, and violated ones
     Cost      O(K) per graph in score space; the weights are touched once per instance
-    Order     instances as given, labels in rising order: same input, same bits
     """
     xptr, xidx, xval, _ = X
     yptr, yidx, yval, _ = Y

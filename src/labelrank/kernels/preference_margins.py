@@ -5,8 +5,8 @@ Problem   min 1/2 rho |W - M|^2 + sum over arcs a > b of instance i of U (1 - s_
           Moving alpha by d moves s_a by +d g and s_b by -d g, g = |x|^2 / rho: all arcs of an
           instance are walked without touching W, which then changes once.
 Given     problem  (X, norms, relevant, unknown, dual_ptr, weights, chain):
-            X, norms  rows (xptr int64 (n+1,), xidx int32, xval float32, d); float32 (n,), |x|^2
-            relevant  rows (int64, int32, grades float64, K) by falling grade; unknown likewise
+            norms     float32 (n,), |x|^2
+            relevant  rows of grades float64, by falling grade; unknown likewise
             dual_ptr  int64 (n+1,): where the duals of an instance begin
             weights   float64 (4,): of all arcs of an instance, relevant over irrelevant, relevant
                       over threshold, threshold over irrelevant, relevant over less relevant;
@@ -26,7 +26,6 @@ Changes   W        float32 (d, L), L > K
                    an instance that is left as it is is visited ever more rarely (shrinking)
 Returns   instances moved
 Cost      two vector operations of L lanes a non-zero, and one pass over the arcs
-Order     as given: same input, same bits
 See       Xu, Li & Zhou 2013 (PRO loss); Hsieh et al. 2008 (dual coordinate descent)
 """
 

@@ -1,12 +1,10 @@
-"""Every criterion of a ranking, in one pass over each row of scores.
+"""Every criterion of a ranking in one pass over each row of scores; the best cut of scores.
 
 Problem   a row has relevant labels (by grade), irrelevant ones and unknown ones, which are left
           out. From A_j, the number of irrelevant labels not below the j-th best relevant label,
           all criteria follow: the label stands at rank A_j + j, and A_1 + ... + A_m is the
           number of wrongly ordered pairs.
-Given     Y          `rows.Rows`: the grades float64 of the labels that are not irrelevant (NaN:
-                     unknown), by row
-          scores     (n, K) C-contiguous, float32 or float64
+Given     scores     (n, K) C-contiguous, float32 or float64
           threshold  float64 (n,), the score of the threshold label
           discount   float64 (K,), 1 / log2(1 + rank) for ranks 1..K
           ks         int64, the cut-offs of precision and nDCG
@@ -16,7 +14,6 @@ Changes   out        float64 (n, 8 + 2 len(ks)): columns as numbered below, then
 Returns   -1, or the first row that holds a NaN score (rows behind it are not computed)
 Cost      O(m K) vector comparisons for m <= 512 relevant labels, else O(K log K); O(m^2) more
           for m graded labels; work space O(K), once per call
-Order     rows are independent: any split of first..last gives the same bits
 See       Fürnkranz & Loza Mencía (losses of a ranking); Xu, Li & Zhou 2013 (PRO loss)
 """
 
@@ -26,18 +23,12 @@ from labelrank.kernels._compile import kernel
 from labelrank.kernels.random import GOLDEN, SCALE, mix
 
 WORST, RANDOM = range(2)
+F1, JACCARD, EXACT, RIGHT = range(4)
 (
-    IS_ERROR,
-    ERROR_SET_SIZE,
-    MARGIN_LOSS,
-    AVERAGE_PRECISION_LOSS,
-    RANKING_LOSS,
-    ONE_ERROR,
-    COVERAGE,
-    PRO_LOSS,
-) = range(8)
+    IS_ERROR, ERROR_SET_SIZE, MARGIN_LOSS, AVERAGE_PRECISION_LOSS, RANKING_LOSS, ONE_ERROR,
+    COVERAGE, PRO_LOSS,
+) = range(8)  # fmt: skip
 N_COLUMNS = 8
-
 _FEW = 512
 
 
@@ -50,18 +41,9 @@ def tie_rank(seed, row, label):
 
 
 @kernel
-def _has_nan(row):
-    found = 0
-    for k in range(row.shape[0]):
-        found += row[k] != row[k]
-    return found > 0
-
-
-@kernel
 def _not_below(row, value):
     """How many entries are >= value, and how many are > value."""
-    at_least = 0
-    above = 0
+    at_least, above = 0, 0
     for k in range(row.shape[0]):
         at_least += row[k] >= value
         above += row[k] > value
@@ -90,8 +72,7 @@ def _sort_falling(value, second, gain, m):
 @kernel
 def _gather(row, labels, grades, i, ties, seed, value, second, gain, unknown):
     """Scores, tie-breakers and grades of the relevant labels; scores of the unknown ones."""
-    m = 0
-    u = 0
+    m, u = 0, 0
     for p in range(labels.shape[0]):
         if grades[p] != grades[p]:
             unknown[u] = row[labels[p]]
@@ -128,14 +109,6 @@ def _count_by_comparing(row, value, m, unknown, at_least, above):
 
 
 @kernel
-def _count_by_sorting(row, taken, value, at_least, above):
-    """The same for many relevant labels, which find their places among the irrelevant ones."""
-    irrelevant = np.sort(row[~taken])
-    at_least[:] = len(irrelevant) - np.searchsorted(irrelevant, value, "left")
-    above[:] = len(irrelevant) - np.searchsorted(irrelevant, value, "right")
-
-
-@kernel
 def _count_at_random(row, value, second, m, taken, i, seed, at_least, above, before):
     """Irrelevant labels before each relevant one when ties are ordered at random."""
     for j in range(m):
@@ -155,10 +128,7 @@ def _losses(value, m, q, ties, before, out):
     out[COVERAGE] = before[m - 1] + m
     if q == 0:
         return
-    wrong = 0
-    clean = 0
-    precision = 0.0
-    end = 0
+    wrong, clean, precision, end = 0, 0, 0.0, 0
     for j in range(m):
         wrong += before[j]
         clean += before[j] == 0
@@ -184,8 +154,7 @@ def _is_graded(gain, m):
 @kernel
 def _misordered_grades(value, gain, m):
     """Mean error of the strictly ordered pairs of relevant labels, given by falling value."""
-    pairs = 0
-    error = 0.0
+    pairs, error = 0, 0.0
     for a in range(m):
         for b in range(a + 1, m):
             if gain[a] != gain[b]:
@@ -227,9 +196,7 @@ def _top(gain, ideal, m, before, discount, ks, out):
     if _is_graded(gain, m):
         ideal[:m].sort()
     for c in range(ks.shape[0]):
-        hits = 0
-        found = 0.0
-        best = 0.0
+        hits, found, best = 0, 0.0, 0.0
         for j in range(m):
             if before[j] + j < ks[c]:
                 hits += 1
@@ -250,7 +217,10 @@ def criteria(Y, scores, threshold, discount, ks, ties, seed, first, last, out):
     drawn, taken = np.empty(n_labels, np.int64), np.zeros(n_labels, np.bool_)
     for i in range(first, last):
         row = scores[i]
-        if _has_nan(row):
+        n_nan = 0
+        for k in range(n_labels):
+            n_nan += row[k] != row[k]
+        if n_nan:
             return i
         labels, marks = indices[indptr[i] : indptr[i + 1]], grades[indptr[i] : indptr[i + 1]]
         m, u = _gather(row, labels, marks, i, ties, seed, value, second, gain, unknown)
@@ -261,7 +231,9 @@ def criteria(Y, scores, threshold, discount, ks, ties, seed, first, last, out):
         if m <= _FEW:
             _count_by_comparing(row, value, m, unknown[:u], at_least, above)
         else:
-            _count_by_sorting(row, taken, value[:m], at_least[:m], above[:m])
+            irrelevant = np.sort(row[~taken])
+            at_least[:m] = len(irrelevant) - np.searchsorted(irrelevant, value[:m], "left")
+            above[:m] = len(irrelevant) - np.searchsorted(irrelevant, value[:m], "right")
         before = at_least
         if ties == RANDOM:
             before = drawn
@@ -278,17 +250,8 @@ def criteria(Y, scores, threshold, discount, ks, ties, seed, first, last, out):
 
 @kernel
 def weighted_wins(better, better_weight, worse, worse_weight):
-    """Weigh the pairs of two samples that are rightly ordered.
-
-    Given     two samples of scores in rising order, with a weight for each score
-    Returns   weight of the pairs in which `better` is the larger, plus half that of the ties;
-              exact for whole weights
-    Cost      one walk along both
-    """
-    total = 0.0
-    below = 0.0
-    tied = 0.0
-    p = 0
+    """Weight of the rightly ordered pairs of two samples in rising order; a tie counts half."""
+    total, below, tied, p = 0.0, 0.0, 0.0, 0
     for j in range(better.shape[0]):
         if j == 0 or better[j] != better[j - 1]:
             below += tied
@@ -305,15 +268,57 @@ def weighted_wins(better, better_weight, worse, worse_weight):
 
 @kernel
 def weight_not_below(scores, weights, value):
-    """Weigh the entries of a matrix of scores (a weight for each row) against a value.
-
-    Returns   weight of the entries that are >= value, and of those that are > value
-    Cost      one pass, nothing copied
-    """
-    at_least = 0.0
-    above = 0.0
+    """Weight of the entries of a matrix that are >= value, and > value; `weights` by row."""
+    at_least, above = 0.0, 0.0
     for i in range(scores.shape[0]):
         row_at_least, row_above = _not_below(scores[i], value)
         at_least += weights[i] * row_at_least
         above += weights[i] * row_above
     return at_least, above
+
+
+@kernel
+def _cut_value(measure, hits, predicted, relevant):
+    if measure == RIGHT:
+        return 2.0 * hits - predicted
+    if measure == EXACT:
+        return 1.0 if hits == predicted and hits == relevant else 0.0
+    if predicted + relevant == 0:
+        return 1.0
+    if measure == F1:
+        return 2.0 * hits / (predicted + relevant)
+    return hits / (predicted + relevant - hits)
+
+
+@kernel
+def best_cut(order, score, group, relevant, total, measure):
+    """The best threshold of all, found by lowering it past one score at a time.
+
+    Problem   over all cuts t of the scores, maximise the sum over groups g of the measure of
+              tp_g, p_g, r_g: true positives, predicted and relevant entries of g at "score > t"
+    Given     order     int64 (m,), entries by falling score
+              score     float64 (m,), group int64 (m,), relevant bool (m,), all by entry
+              total     int64 (groups,), relevant entries of each group
+              measure   F1, JACCARD, EXACT or RIGHT (entries classified rightly)
+    Returns   the threshold (midway between two scores, or just outside all) and its value
+    Cost      O(m) after the sort; of equally good cuts the highest wins
+    """
+    hits, predicted = np.zeros_like(total), np.zeros_like(total)
+    current = 0.0
+    for g in range(total.shape[0]):
+        current += _cut_value(measure, 0, 0, total[g])
+    m = order.shape[0]
+    best, threshold = current, score[order[0]] if m else 0.0
+    for q in range(m):
+        e = order[q]
+        g = group[e]
+        current -= _cut_value(measure, hits[g], predicted[g], total[g])
+        predicted[g] += 1
+        hits[g] += relevant[e]
+        current += _cut_value(measure, hits[g], predicted[g], total[g])
+        below = score[order[q + 1]] if q + 1 < m else score[e] - 1.0
+        if below < score[e] and current > best + 1e-12:
+            best, threshold = current, 0.5 * (score[e] + below)
+            if not below <= threshold < score[e]:
+                threshold = below
+    return threshold, best

@@ -58,10 +58,10 @@ class _LinesModel(models.PrimitiveModel):
         super().__init__(manager, kind, ir.ArrayType(_VECTOR, kind.lines))
 
 
-def _splat(builder, number, vector=_VECTOR):
-    chosen = ir.Constant(ir.VectorType(_INDEX, vector.count), None)
-    one = builder.insert_element(ir.Constant(vector, ir.Undefined), number, _INDEX(0))
-    return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), chosen)
+def _splat(builder, number):
+    nothing = ir.Constant(_VECTOR, ir.Undefined)
+    one = builder.insert_element(nothing, number, _INDEX(0))
+    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(_INDEX, WIDTH), None))
 
 
 def _pointer(context, builder, kind, array, at, vector):
@@ -121,58 +121,34 @@ load_as_columns = _load_of(_QUARTER, (lane % SIDE for lane in range(WIDTH)))
 
 @intrinsic
 def store(typing, array, at, lanes):
-    """array[at : at + 16] = lanes"""
+    """array[at : at + 16] = lanes, or as many lines of sixteen as `lanes` has"""
 
     def build(context, builder, sig, args):
-        target = _pointer(context, builder, sig.args[0], args[0], args[1], _VECTOR)
-        builder.store(args[2], target, align=4)
+        array, at, value = args
+        for line in range(getattr(lanes, "lines", 1)):
+            place = builder.add(at, at.type(line * WIDTH))
+            part = value if lanes == LANES else builder.extract_value(value, line)
+            target = _pointer(context, builder, sig.args[0], array, place, _VECTOR)
+            builder.store(part, target, align=4)
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, LANES), build
+    return types.void(array, types.intp, lanes), build
 
 
 @intrinsic
-def store_lines(typing, array, at, total):
-    """As `store`, for several lines."""
+def prefetch(typing, array, at, lanes):
+    """Ask for as many cache lines from array[at] on as `lanes` has, ahead of their use."""
 
     def build(context, builder, sig, args):
-        for line in range(total.lines):
-            at = builder.add(args[1], args[1].type(line * WIDTH))
-            target = _pointer(context, builder, sig.args[0], args[0], at, _VECTOR)
-            builder.store(builder.extract_value(args[2], line), target, align=4)
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        word = ir.IntType(32)
+        kinds = [ir.IntType(8).as_pointer(), word, word, word]
+        signature = ir.FunctionType(ir.VoidType(), kinds)
+        function = builder.module.declare_intrinsic("llvm.prefetch", [kinds[0]], signature)
+        for line in range(getattr(lanes, "lines", 1)):
+            place = builder.gep(data, [builder.add(args[1], args[1].type(line * WIDTH))])
+            builder.call(function, [builder.bitcast(place, kinds[0]), word(0), word(3), word(1)])
         return context.get_dummy_value()
-
-    return types.void(array, types.intp, total), build
-
-
-def _ask_for(context, builder, kind, array, at, lines):
-    data = context.make_array(kind)(context, builder, array).data
-    word = ir.IntType(32)
-    kinds = [ir.IntType(8).as_pointer(), word, word, word]
-    signature = ir.FunctionType(ir.VoidType(), kinds)
-    function = builder.module.declare_intrinsic("llvm.prefetch", [kinds[0]], signature)
-    for line in range(lines):
-        place = builder.gep(data, [builder.add(at, at.type(line * WIDTH))])
-        builder.call(function, [builder.bitcast(place, kinds[0]), word(0), word(3), word(1)])
-    return context.get_dummy_value()
-
-
-@intrinsic
-def prefetch(typing, array, at):
-    """Ask for the cache line of array[at] ahead of its use."""
-
-    def build(context, builder, sig, args):
-        return _ask_for(context, builder, sig.args[0], *args, lines=1)
-
-    return types.void(array, types.intp), build
-
-
-@intrinsic
-def prefetch_lines(typing, array, at, lanes):
-    """Ask for as many cache lines from array[at] on as `lanes` has."""
-
-    def build(context, builder, sig, args):
-        return _ask_for(context, builder, sig.args[0], args[0], args[1], lanes.lines)
 
     return types.void(array, types.intp, lanes), build
 
@@ -247,10 +223,7 @@ def count(typing, lanes):
 
 
 def _adding(halves: Callable[[int], tuple[Any, Any]]) -> Any:
-    """The intrinsic `(lanes, array, at)` that adds sums of lanes to array[at : at + 4].
-
-    Twice one half of the lanes is added to the other; `halves` of a number of lanes names them.
-    """
+    """The intrinsic that adds sums of lanes to array[at : at + 4]: twice one half to the other."""
 
     def add_sums(typing, lanes, array, at):
         def build(context, builder, sig, args):

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from labelrank._types import Array, Float64
 from labelrank.declared import array, choice, cut, flag, nested, number, stored
 from labelrank.errors import InputError
-from labelrank.kernels.sums import add_rows
+from labelrank.kernels.linear import add_labelled_rows
 from labelrank.learners.base import IncrementalRanker
 from labelrank.rows import as_rows, scaled_to_unit
 
@@ -62,10 +62,10 @@ class LabelSums(NamedTuple):
         first_unknown = not len(self.unknown) and bool(np.isnan(labels.data).any())
         sums = self._replace(unknown=np.zeros_like(self.relevant)) if first_unknown else self
         every = as_rows(np.ones((rows.n_rows, 1)), np.float64)
-        add_rows(rows, labels, False, sums.relevant, sums.n_relevant)
-        add_rows(rows, every, False, sums.total, sums.n_total)
+        add_labelled_rows(rows, labels, False, sums.relevant, sums.n_relevant)
+        add_labelled_rows(rows, every, False, sums.total, sums.n_total)
         if len(sums.unknown):
-            add_rows(rows, labels, True, sums.unknown, sums.n_unknown)
+            add_labelled_rows(rows, labels, True, sums.unknown, sums.n_unknown)
         return sums
 
     def irrelevant(self) -> tuple[Float64, Float64]:

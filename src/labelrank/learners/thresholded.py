@@ -14,18 +14,18 @@ from labelrank import decoding
 from labelrank._types import Array
 from labelrank.declared import anything, choice, flag, nested, number, seed, stored, value
 from labelrank.errors import InputError
-from labelrank.kernels import cuts
+from labelrank.kernels import ranking as kernels
 from labelrank.learners.base import Answer, IncrementalRanker
 from labelrank.metrics import criteria
 
 # What is summed, and over which groups: (measure, axis of the group; None is one group of all).
 METRICS = {
-    "micro_f1": (cuts.F1, None),
-    "macro_f1": (cuts.F1, 1),
-    "example_f1": (cuts.F1, 0),
-    "example_jaccard": (cuts.JACCARD, 0),
-    "subset_accuracy": (cuts.EXACT, 0),
-    "hamming_loss": (cuts.RIGHT, None),
+    "micro_f1": (kernels.F1, None),
+    "macro_f1": (kernels.F1, 1),
+    "example_f1": (kernels.F1, 0),
+    "example_jaccard": (kernels.JACCARD, 0),
+    "subset_accuracy": (kernels.EXACT, 0),
+    "hamming_loss": (kernels.RIGHT, None),
 }
 
 
@@ -217,7 +217,7 @@ def _cut(truth: Array, scores: Array, metric: str) -> tuple[float, float]:
         score, group, relevant = score[kept], group[kept], relevant[kept]
     score, group = np.ascontiguousarray(score, np.float64), np.ascontiguousarray(group, np.int64)
     order = np.argsort(-score, kind="stable")
-    threshold, best = cuts.best_cut(order, score, group, relevant, total, measure)
+    threshold, best = kernels.best_cut(order, score, group, relevant, total, measure)
     return float(threshold), float(best)
 
 

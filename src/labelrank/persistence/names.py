@@ -45,7 +45,7 @@ _PARTS = {
     "LogisticLink": "learners.chains.logistic",
     "UpdateRule": "learners.pairwise.scorer",
     "DualPairScorer": "learners.pairwise.mistakes",
-    "Mistakes": "learners.pairwise.mistake_store",
+    "Mistakes": "learners.pairwise.mistakes",
     "WeightBlocks": "learners.pairwise.weights",
     "PrimalPairScorer": "learners.pairwise.weights",
     "CentroidRanker": "learners.pairwise.shortlist",

@@ -32,8 +32,11 @@ def test_bytes_are_right_within_a_factor_of_three():
     primal = PrimalPairScorer(40, 60, calibrated=True, ordered=False)
     dual = DualPairScorer(40, 60, calibrated=True, ordered=False)
     dual.course(as_rows(X), Y)(np.arange(400))
-    assert 1 / 3 < found.primal.n_bytes / primal.n_bytes < 3
-    assert 1 / 3 < found.dual.n_bytes / dual.n_bytes < 3
+    blocks, store = (primal.pairs, primal.thresholds), dual._store
+    n_primal = sum(block.W.nbytes + block.U.nbytes for block in blocks)
+    parts = (*dual.mistakes, *store.inverted[:3], *store.index[:3])
+    assert 1 / 3 < found.primal.n_bytes / n_primal < 3
+    assert 1 / 3 < found.dual.n_bytes / sum(part.nbytes for part in parts) < 3
 
 
 def test_few_labels_go_primal_and_thousands_dual():

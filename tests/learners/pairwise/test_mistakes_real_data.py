@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from labelrank.datasets import load
 from labelrank.learners.pairwise.mistakes import DualPairScorer
-from labelrank.learners.pairwise.quick_voting import quick_voting
+from labelrank.learners.pairwise.scorer import quick_voting
 from labelrank.learners.pairwise.weights import PrimalPairScorer
 from labelrank.rows import as_rows
 from labelrank.text import TextVectorizer

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labelrank import PairwisePerceptron
 from labelrank.errors import InputError
 from labelrank.learners.pairwise.mistakes import DualPairScorer
-from labelrank.learners.pairwise.quick_voting import check_quick, losses_by_rounds, quick_voting
-from labelrank.learners.pairwise.scorer import UpdateRule
+from labelrank.learners.pairwise.scorer import PairScorer, UpdateRule, quick_voting
 from labelrank.relevance import check_relevance
 from labelrank.rows import as_rows
 from references.pairwise import random_problem, sets_of, votes_of
@@ -24,8 +24,7 @@ class Table:
         self.asked += len(labels)
         return self.all[instances, labels].astype(np.float32)
 
-    def quick_losses(self, X, losses, evaluations, n_jobs=None):
-        losses_by_rounds(self, X, losses, evaluations, n_jobs)
+    quick_losses = PairScorer.quick_losses
 
 
 def found_sets(scores):
@@ -83,7 +82,8 @@ def test_the_dual_gives_the_sets_of_its_full_votes(calibrated_epochs):
     ],
 )
 def test_what_quick_voting_cannot_give_is_refused(wrong, word):
-    right = {"calibrated": True, "voting": "votes", "tie_break": None}
-    check_quick(**right)
+    right = {"inference": "quick", "calibrated": True, "voting": "votes", "tie_break": None}
+    X, Y = np.eye(3), np.eye(3, dtype=int)
+    PairwisePerceptron(**right).fit(X, Y)
     with pytest.raises(InputError, match=word):
-        check_quick(**(right | wrong))
+        PairwisePerceptron(**(right | wrong)).fit(X, Y)

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from labelrank import PairwisePerceptron, persistence
 from labelrank.errors import InputError
 from labelrank.learners.pairwise.mistakes import DualPairScorer
-from labelrank.learners.pairwise.quick_voting import quick_voting
+from labelrank.learners.pairwise.scorer import quick_voting
 from labelrank.relevance import check_relevance
 from labelrank.rows import as_rows
 from references.pairwise import random_problem

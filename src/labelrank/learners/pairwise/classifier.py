@@ -80,7 +80,15 @@ class PairwiseClassifier(LabelRanker):
         return bool(self.calibrated)
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        levels = self._levels(Y)
+        # Differences of levels are the preferences: NaN states none, Θ is between 0 and 1.
+        levels = Y.toarray()
+        if not self.ordered:
+            levels[levels > 0] = 1.0
+        elif (levels > 0).any():
+            _, ranks = np.unique(levels[levels > 0], return_inverse=True)
+            levels[levels > 0] = ranks + 1.0
+        if self.calibrated:
+            levels = np.column_stack([levels, np.full(len(levels), 0.5)])
         sides = (np.sign(levels[:, u] - levels[:, v]) for u, v in self.pairs_)
         base, fit = _base(self.estimator), delayed(_fit_pair)
         self.estimators_ = list(Parallel(n_jobs=self.n_jobs)(fit(base, X, y) for y in sides))
@@ -101,31 +109,17 @@ class PairwiseClassifier(LabelRanker):
         if not fits:
             raise ValueError("the classifiers are not one for each pair of labels")
 
-    def _levels(self, Y: sp.csr_array) -> Array:
-        """Grades whose differences are the preferences: NaN states none, Θ is between 0 and 1."""
-        levels = Y.toarray()
-        if not self.ordered:
-            levels[levels > 0] = 1.0
-        elif (levels > 0).any():
-            _, ranks = np.unique(levels[levels > 0], return_inverse=True)
-            levels[levels > 0] = ranks + 1.0
-        if not self.calibrated:
-            return levels
-        return np.column_stack([levels, np.full(len(levels), 0.5)])
-
     def _scores(self, X: Any) -> Array:
-        width = self.n_labels_ + int(self.calibrated)
-        scores = votes.in_row_blocks(X.shape[0], width, lambda *span: self._block(X, *span))
-        return votes.relative_to_threshold(scores, self.calibrated)
+        def block(first: int, last: int) -> Array:
+            chances = self._chances(X[first:last])
+            if self.voting != "votes":
+                return votes.soft_scores(chances, self.voting, self.coupling)
+            won = votes.count_votes(chances)
+            sums = (chances - 0.5).sum(axis=2)
+            return won if self.tie_break is None else votes.break_ties(won, sums)
 
-    def _block(self, X: Any, first: int, last: int) -> Array:
-        chances = self._chances(X[first:last])
-        if self.voting != "votes":
-            return votes.soft_scores(chances, self.voting, self.coupling)
-        won = votes.count_votes(chances)
-        if self.tie_break is None:
-            return won
-        return votes.break_ties(won, (chances - 0.5).sum(axis=2))
+        scores = votes.in_row_blocks(X.shape[0], self.n_labels_ + int(self.calibrated), block)
+        return votes.relative_to_threshold(scores, self.calibrated)
 
     def _chances(self, X: Any) -> Array:
         """P(u beats v), n × K' × K'; both sides sum to 1."""

@@ -1,7 +1,6 @@
 """What a pairwise learner will cost before it is trained: bytes and seconds, primal and dual.
 
-The figures are rough: bytes within a factor of about two, seconds on one core of a current
-machine within about three. They serve to choose, and to refuse what cannot end well.
+The figures are rough: bytes within a factor of about two, seconds on one core within about three.
 """
 
 from typing import Any, NamedTuple
@@ -14,15 +13,9 @@ from labelrank.learners.pairwise.weights import primal_bytes
 from labelrank.resources import available_bytes
 
 # Measured on EUR-Lex titles with 100 to 4,341 labels, one core.
-_TILE_SECONDS = 5e-9
-_PAGE_SECONDS = 0.4e-9
-_POSTING_SECONDS = 1.3e-9
-_ENTRY_SECONDS = 30e-9
-_LANE_SECONDS = 0.03e-9
-_LOSS_SECONDS = 5e-9
-_MOVE_SECONDS = 0.25e-9
-_MISTAKES = 0.05
-_LATER_MISTAKES = 0.4
+_TILE_SECONDS, _PAGE_SECONDS, _POSTING_SECONDS, _ENTRY_SECONDS = 5e-9, 0.4e-9, 1.3e-9, 30e-9
+_LANE_SECONDS, _LOSS_SECONDS, _MOVE_SECONDS = 0.03e-9, 5e-9, 0.25e-9
+_MISTAKES, _LATER_MISTAKES = 0.05, 0.4
 _MODEST_BYTES = 2**30
 
 
@@ -70,9 +63,6 @@ class Forecast(NamedTuple):
     primal: Cost
     dual: Cost
 
-    def __str__(self) -> str:
-        return f"{self.primal}; {self.dual}"
-
 
 def forecast(
     problem: ProblemSize,
@@ -82,21 +72,29 @@ def forecast(
     rule: UpdateRule = PLAIN,
     kernel: str = "linear",
 ) -> Forecast:
-    """Bytes and seconds of training, primal and dual.
+    """Bytes and seconds of training, primal and dual."""
+    n, d, n_labels, n_values, n_relevant, label_squares, feature_squares = problem
+    averaged, width = rule.averaging is not None, n_labels + calibrated
+    n_bytes = primal_bytes(d, n_labels, calibrated=calibrated, averaged=averaged)
+    tiles = n_relevant * (n_values / max(n, 1) * n_labels / 4)
+    tiles += calibrated * n_values * n_labels / 16
+    seconds = epochs * tiles * _TILE_SECONDS + n_bytes * _PAGE_SECONDS
+    refusal = None if kernel == "linear" else f"kernel={kernel!r} has no weights"
+    primal = Cost("primal", n_bytes, seconds, refusal)
 
-    Examples
-    --------
-    >>> eurlex = ProblemSize(26874, 16645, 4341, 764416, 158125, 9.9e7, 4.9e9)
-    >>> costs = forecast(eurlex)
-    >>> costs.primal.n_bytes > 500 * 2**30 > 2**30 > costs.dual.n_bytes
-    True
-    >>> choose("auto", costs, available=2**32)
-    'dual'
-    """
-    return Forecast(
-        _primal(problem, calibrated, epochs, rule, kernel),
-        _dual(problem, calibrated, epochs, rule),
-    )
+    passes = 1.0 + _LATER_MISTAKES * (epochs - 1)
+    entries = passes * (n_relevant + calibrated * n)
+    mistakes = passes * _MISTAKES * n_relevant * n_labels
+    words = min(entries * width / 8, 4 * mistakes)
+    n_bytes = int(1.5 * (16 * n_values + 16 * entries + words + 2 * mistakes) + 8 * width * width)
+    seconds = 0.5 * epochs * (
+        feature_squares * _POSTING_SECONDS
+        + passes * label_squares * width * _LANE_SECONDS
+        + passes * (label_squares + calibrated * n * n) * _ENTRY_SECONDS
+        + n_relevant * mistakes / max(width, 1) * _LOSS_SECONDS
+    )  # fmt: skip
+    reason = rule.needs_weights()
+    return Forecast(primal, Cost("dual", n_bytes, seconds, reason and f"{reason} needs weights"))
 
 
 def choose(
@@ -105,9 +103,7 @@ def choose(
     """The representation asked for, or for "auto" the faster that fits; an InputError if none does.
 
     "auto" takes more than about a gigabyte only if it must. What is learned `in_pieces` may grow
-    without end, so the first piece does not decide: weights are taken if they are that small, for
-    their time per instance does not grow. `available` are the bytes that may be used; None asks
-    the system.
+    without end: it takes weights of that size, for their time per instance does not grow.
     """
     if representation not in ("auto", "primal", "dual"):
         raise InputError(f"got representation={representation!r}; use 'auto', 'primal' or 'dual'")
@@ -126,48 +122,8 @@ def choose(
     return min(modest or possible, key=lambda cost: cost.seconds).representation
 
 
-def _primal(
-    problem: ProblemSize, calibrated: bool, epochs: int, rule: UpdateRule, kernel: str
-) -> Cost:
-    averaged = rule.averaging is not None
-    n_bytes = primal_bytes(
-        problem.n_features, problem.n_labels, calibrated=calibrated, averaged=averaged
-    )
-    per_relevant = problem.n_values / max(problem.n_instances, 1) * problem.n_labels / 4
-    tiles = (
-        problem.n_relevant * per_relevant + calibrated * problem.n_values * problem.n_labels / 16
-    )
-    seconds = epochs * tiles * _TILE_SECONDS + n_bytes * _PAGE_SECONDS
-    refusal = None if kernel == "linear" else f"kernel={kernel!r} has no weights"
-    return Cost("primal", n_bytes, seconds, refusal)
-
-
-def _dual(problem: ProblemSize, calibrated: bool, epochs: int, rule: UpdateRule) -> Cost:
-    n, width = problem.n_instances, problem.n_labels + calibrated
-    passes = 1.0 + _LATER_MISTAKES * (epochs - 1)
-    entries = passes * (problem.n_relevant + calibrated * n)
-    mistakes = passes * _MISTAKES * problem.n_relevant * problem.n_labels
-    words = min(entries * width / 8, 4 * mistakes)
-    voting = 8 * width * width
-    n_bytes = int(1.5 * (16 * problem.n_values + 16 * entries + words + 2 * mistakes) + voting)
-    losses = problem.n_relevant * mistakes / max(width, 1)
-    walked = problem.label_squares + calibrated * n * n
-    seconds = 0.5 * epochs * (
-        problem.feature_squares * _POSTING_SECONDS
-        + passes * problem.label_squares * width * _LANE_SECONDS
-        + passes * walked * _ENTRY_SECONDS
-        + losses * _LOSS_SECONDS
-    )  # fmt: skip
-    reason = rule.needs_weights()
-    return Cost("dual", n_bytes, seconds, reason and f"{reason} needs weights")
-
-
 def linear_cost(n_features: int, n_labels: int, n_values: int, *, averaged: bool) -> Cost:
-    """Of one weight vector a label: all weights, and every value met scores and moves all labels.
-
-    >>> print(linear_cost(25_000, 103, 7_500_000, averaged=False))
-    linear: 0.01 GiB, 0.2 s
-    """
+    """Of one weight vector per label: every value met scores and moves all labels."""
     weights = n_features * -(-n_labels // 16) * 16
     n_bytes = weights * (12 if averaged else 4)
     seconds = n_values * n_labels * _MOVE_SECONDS * (2 if averaged else 1) + n_bytes * _PAGE_SECONDS

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,26 +21,24 @@ from labelrank.learners.base import Explained, IncrementalRanker
 from labelrank.learners.pairwise import votes
 from labelrank.learners.pairwise.forecast import Forecast, ProblemSize, choose, forecast
 from labelrank.learners.pairwise.mistakes import KERNELS, DualPairScorer
-from labelrank.learners.pairwise.quick_voting import check_quick, quick_voting
-from labelrank.learners.pairwise.scorer import Course, PairScorer, UpdateRule
+from labelrank.learners.pairwise.scorer import Course, PairScorer, UpdateRule, quick_voting
 from labelrank.learners.pairwise.shortlist import ShortlistScorer, check_shortlist, make_ranker
 from labelrank.learners.pairwise.weights import PrimalPairScorer
 from labelrank.preferences import Kind, Preferences
 from labelrank.relevance import check_relevance
 from labelrank.resources import require, track
-from labelrank.rows import Rows, as_rows
+from labelrank.rows import as_rows
 
 MOST_EPOCHS = 10_000
 
 
 @stored(
-    "PairwisePerceptron",
-    1,
+    "PairwisePerceptron", 1,
     scorer_=nested("PrimalPairScorer", "DualPairScorer", "ShortlistScorer"),
     n_trained=value(int, least=0, attribute="_n_trained"),
     n_epochs_=value(int, least=0, optional=True, volatile=True),
     n_mistakes_=value(int, least=0, volatile=True),
-)
+)  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
 class PairwisePerceptron(Explained, IncrementalRanker):
     """One perceptron for each pair of labels: MLPP, and with the threshold label calibrated MLPP.
@@ -161,8 +160,17 @@ class PairwisePerceptron(Explained, IncrementalRanker):
                 f"got kernel={self.kernel!r} with representation='primal', whose weights are "
                 "linear; use representation='dual' or 'auto'"
             )
-        if self.inference == "quick":
-            check_quick(calibrated=self.calibrated, voting=self.voting, tie_break=self.tie_break)
+        refusals = (
+            ("calibrated", self.calibrated, True, "quick voting stops at the threshold label"),
+            ("voting", self.voting, "votes", "it counts whole votes"),
+            ("tie_break", self.tie_break, None, "it does not know the margins of all duels"),
+        )
+        for name, got, wanted, reason in refusals if self.inference == "quick" else ():
+            if got != wanted:
+                raise InputError(
+                    f"got inference='quick' with {name}={got!r}, but {reason}; "
+                    f"use {name}={wanted!r}, or inference='full'"
+                )
 
     # Which preferences train
 
@@ -179,10 +187,6 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     # What scores: weights, mistakes, or mistakes on a shortlist
 
     def _start(self, X: Any, Y: sp.csr_array, *, in_pieces: bool) -> None:
-        self.scorer_ = self._new_scorer(X, Y, in_pieces)
-        self._n_trained = self.n_mistakes_ = 0
-
-    def _new_scorer(self, X: Any, Y: sp.csr_array, in_pieces: bool) -> PairScorer:
         drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
         what: dict[str, Any] = {
             "n_features": X.shape[1], "n_labels": self.n_labels_, "rule": self._rule(drawn),
@@ -191,16 +195,19 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         how: dict[str, Any] = {
             "kernel": self.kernel, "gamma": self.gamma, "coef0": self.coef0, "degree": self.degree,
         }  # fmt: skip
+        chosen = self.representation
+        if self.shortlist is None and chosen != "primal":
+            chosen = choose(chosen, self.forecast(X, Y), in_pieces=in_pieces)
         if self.shortlist is not None:
             ranker, size = self.shortlist
-            return ShortlistScorer(**what, **how, ranker=make_ranker(ranker, drawn), size=size)
-        representation = self.representation
-        if representation != "primal":
-            costs = self.forecast(X, Y)
-            representation = choose(representation, costs, in_pieces=in_pieces)
-        if representation == "primal":
-            return PrimalPairScorer(**what)
-        return DualPairScorer(**what, **how)
+            self.scorer_: PairScorer = ShortlistScorer(
+                **what, **how, ranker=make_ranker(ranker, drawn), size=size
+            )
+        elif chosen == "primal":
+            self.scorer_ = PrimalPairScorer(**what)
+        else:
+            self.scorer_ = DualPairScorer(**what, **how)
+        self._n_trained = self.n_mistakes_ = 0
 
     def forecast(self, X: Any, Y: Any) -> Forecast:
         """What training would cost in either representation, without training."""
@@ -256,15 +263,15 @@ class PairwisePerceptron(Explained, IncrementalRanker):
             return quick_voting(self.scorer_, rows, self.n_jobs).scores
         if self.voting == "votes":
             return self.scorer_.scores(rows, self.tie_break, self.n_jobs)
-        width = self.scorer_.width
-        scores = votes.in_row_blocks(rows.n_rows, width, lambda *span: self._soft(rows, *span))
-        return votes.relative_to_threshold(scores, self.calibrated)
 
-    def _soft(self, X: Rows, first: int, last: int) -> Array:
-        margins = self.scorer_.margins(X.slice(first, last))
-        if self.voting == "rivals":
-            return votes.rival_scores(margins)
-        return votes.soft_votes(margins, self.voting, self.coupling)
+        def soft(first: int, last: int) -> Array:
+            margins = self.scorer_.margins(rows.slice(first, last))
+            if self.voting == "rivals":
+                return votes.rival_scores(margins)
+            return votes.soft_scores(expit(margins.astype(np.float64)), self.voting, self.coupling)
+
+        scores = votes.in_row_blocks(rows.n_rows, self.scorer_.width, soft)
+        return votes.relative_to_threshold(scores, self.calibrated)
 
     @property
     def n_operations_(self) -> dict[str, int]:
@@ -280,10 +287,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         return rows.n_rows * self.scorer_.duels_each
 
     def duels(self, X: Any) -> Array:
-        """Margins of all duels, n × K × K (K + 1 with Θ, the last): `[i, u, v] > 0`: u beat v.
-
-        A margin of 0 is decided for the smaller index.
-        """
+        """Margins n × K × K (K + 1 with Θ, the last): `[i, u, v] > 0`: u beat v, at 0 the first."""
         check_is_fitted(self)
         rows, width = as_rows(self._check_X(X, reset=False)), self.scorer_.width
         require(
@@ -294,12 +298,11 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         return self.scorer_.margins(rows)
 
     def _reason(self, label: int, over: int | None) -> tuple[Array, float]:
+        if over is None and self.calibrated:
+            over = self.n_labels_
         if over is not None:
             return self.scorer_.weights(label, over), 0.0
-        if self.calibrated:
-            return self.scorer_.weights(label, self.n_labels_), 0.0
         total = np.zeros(self.n_features_in_)
         for v in range(self.n_labels_):
-            if v != label:
-                total += self.scorer_.weights(label, v)
+            total += self.scorer_.weights(label, v)
         return total, 0.0

@@ -8,6 +8,7 @@ is decided for u, the smaller index. Margins `[u, v]` and `[v, u]` are negatives
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,28 +17,24 @@ import scipy.sparse as sp
 from labelrank._types import Array, Float32, Float64, Int32, Int64
 from labelrank.declared import nested, stored, value
 from labelrank.errors import InputError
+from labelrank.kernels.dual import take_rows
 from labelrank.learners.pairwise.votes import break_ties, relative_to_threshold
+from labelrank.resources import blocks, row_chunks, run_jobs
 from labelrank.rows import Rows
+
+_IN_STEP = 1024
 
 
 @stored(
-    "UpdateRule",
-    1,
-    margin=value(int, float, optional=True),
-    step=value(str),
-    C=value(int, float),
-    averaging=value(str, optional=True),
-    init=value(str),
+    "UpdateRule", 1, margin=value(int, float, optional=True), step=value(str),
+    C=value(int, float), averaging=value(str, optional=True), init=value(str),
     seed=value(int, least=0),
-)
+)  # fmt: skip
 class UpdateRule(NamedTuple):
-    """How a perceptron moves.
+    """How a perceptron moves: the parameters of `PairwisePerceptron` with these names.
 
-    `margin` None is the rule of the paper: a mistake is sgn(x·w) != y with sgn(0) = +1, and moves
-    w by ±2x; a number m moves it while y·(x·w) <= m. `step` "pa" is the passive-aggressive
-    PA-I step with limit C for the hinge loss max(0, 1 - y·(x·w)), which ignores `margin`.
-    `averaging` "averaged" predicts by the mean of the weights after each example the pair
-    was trained on. `init` "random" starts from small normal numbers drawn by `seed`.
+    By `margin` None a mistake is sgn(x·w) != y with sgn(0) = +1, by a number m it is y·(x·w) <= m;
+    `step` "pa" ignores it. `seed` draws the small normal numbers of `init` "random".
     """
 
     margin: float | None = None
@@ -58,6 +55,15 @@ class UpdateRule(NamedTuple):
 PLAIN = UpdateRule()
 
 
+class QuickVotes(NamedTuple):
+    """Votes over those of Θ, n × K, exact for the set (the labels above 0) and its order, for other
+    labels an upper bound, never above 0; and the duels looked at, (n,).
+    """
+
+    scores: Float64
+    evaluations: Int64
+
+
 class Lesson(NamedTuple):
     """What one pass did: pairs shown to their perceptron, and those that moved it."""
 
@@ -69,20 +75,12 @@ Course = Callable[[Int64], Lesson]
 
 
 @stored(
-    None,
-    n_features=value(int, least=0, length="d"),
-    n_labels=value(int, least=1, length="K"),
-    calibrated=value(bool),
-    ordered=value(bool),
-    rule=nested("UpdateRule"),
-)
+    None, n_features=value(int, least=0, length="d"), n_labels=value(int, least=1, length="K"),
+    calibrated=value(bool), ordered=value(bool), rule=nested("UpdateRule"),
+)  # fmt: skip
 @dataclass(eq=False, repr=False)
 class PairScorer(ABC):
-    """All perceptrons of a pairwise learner, held as weights or as mistakes.
-
-    `calibrated`: there are perceptrons of the labels and Θ, which is not counted in `n_labels`.
-    `ordered`: relevant labels are compared with less relevant ones.
-    """
+    """All perceptrons of a pairwise learner, held as weights or as mistakes."""
 
     n_features: int
     n_labels: int
@@ -93,7 +91,7 @@ class PairScorer(ABC):
 
     @property
     def width(self) -> int:
-        """K': the number of labels, Θ counted if calibrated."""
+        """K'."""
         return self.n_labels + int(self.calibrated)
 
     @property
@@ -107,9 +105,8 @@ class PairScorer(ABC):
     ) -> Course:
         """A function that makes one pass over the rows named by its argument, in that order.
 
-        Everything is checked here, so that no pass is refused halfway. Each pass learns the
-        preferences that the rows state. With `until_no_error`, passes are repeated until one
-        makes no mistake: perceptrons that err no more may then be left out.
+        Everything is checked here, so that no pass is refused halfway. With `until_no_error`,
+        perceptrons that err no more may be left out of further passes.
         """
 
     @abstractmethod
@@ -124,11 +121,25 @@ class PairScorer(ABC):
     def duels_of(self, X: Rows, instances: Int64, labels: Int64) -> Float32:
         """Row `labels[j]` of the margins of instance `instances[j]`, as m × K'."""
 
-    @abstractmethod
     def quick_losses(
         self, X: Rows, losses: Int32, evaluations: Int64, n_jobs: int | None = None
     ) -> None:
         """Quick voting, into `losses` (n × K') and `evaluations` (n,), both zeros."""
+
+        def rounds(first: int, last: int) -> None:
+            for piece in blocks(last - first, _IN_STEP):
+                span = slice(first + piece.start, first + piece.stop)
+                active = np.arange(span.start, span.stop)
+                labels = np.full(len(active), self.n_labels, np.int64)
+                shape = (len(active), self.n_labels + 1)
+                state, hint = np.zeros(shape, np.uint8), np.empty(shape)
+                while len(active):
+                    duels, at = self.duels_of(X, active, labels), active - span.start
+                    take_rows(at, labels, duels, losses[span], state, hint, evaluations[span])
+                    active, labels = active[labels >= 0], labels[labels >= 0]
+
+        spans = row_chunks(X.n_rows, n_jobs, least=64)
+        run_jobs([partial(rounds, *span) for span in spans], n_jobs)
 
     @abstractmethod
     def weights(self, u: int, v: int) -> Float32:
@@ -137,11 +148,6 @@ class PairScorer(ABC):
     @abstractmethod
     def widened(self, n_labels: int) -> Self:
         """A copy with room for labels declared later, after the known ones and before Θ."""
-
-    @property
-    @abstractmethod
-    def n_bytes(self) -> int:
-        """Memory held by what was learned."""
 
     def scores(self, X: Rows, tie_break: str | None, n_jobs: int | None = None) -> Float64:
         """Votes of the K labels, less those of Θ if calibrated."""
@@ -177,3 +183,11 @@ def within(name: str, numbers: Any, end: int, dtype: type = np.int64) -> Array:
             f"{name} must be from 0 to {end - 1}; got {checked.min()} to {checked.max()}"
         )
     return checked
+
+
+def quick_voting(scorer: PairScorer, X: Rows, n_jobs: int | None = None) -> QuickVotes:
+    """The set and order of full voting with `tie_break=None`, by as few duels as possible."""
+    losses = np.zeros((X.n_rows, scorer.n_labels + 1), np.int32)
+    evaluations = np.zeros(X.n_rows, np.int64)
+    scorer.quick_losses(X, losses, evaluations, n_jobs)
+    return QuickVotes((losses[:, -1:] - losses[:, :-1]).astype(np.float64), evaluations)

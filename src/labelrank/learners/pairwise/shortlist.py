@@ -52,11 +52,7 @@ def check_shortlist(shortlist: Any) -> None:
 
 
 def make_ranker(ranker: Any, seed: int = 0) -> Any:
-    """A fresh ranker by its name, or an unfitted copy of the one given; with `seed` if it has none.
-
-    >>> make_ranker("centroid")
-    CentroidRanker()
-    """
+    """A fresh ranker by its name, or an unfitted copy of the given one; `seed` if it has none."""
     if isinstance(ranker, str):
         module, name = RANKERS[ranker]
         fresh = getattr(importlib.import_module(f"labelrank.learners.{module}"), name)()
@@ -70,18 +66,7 @@ def make_ranker(ranker: Any, seed: int = 0) -> Any:
 @stored("CentroidRanker", 1, sums_=sparse("K", "d"))
 @dataclass(kw_only=True, eq=False, repr=False)
 class CentroidRanker(IncrementalRanker):
-    """Scores a label by the cosine of an instance with the sum of the label's instances.
-
-    `Rocchio` holds a dense vector per label; with thousands of labels that is the larger part of
-    the memory, and multiplying by it the larger part of the time. Here sums are sparse.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> ranker = CentroidRanker().fit(np.eye(3), np.eye(3, dtype=int))
-    >>> ranker.rank([[0.1, 0.0, 1.0]]).tolist()
-    [[2, 0, 1]]
-    """
+    """`Rocchio` with sparse sums, which with thousands of labels save most memory and time."""
 
     threshold: Any = cut()
 
@@ -118,18 +103,6 @@ class ShortlistScorer(DualPairScorer):
     The first piece is proposed for by two rankers, each having learned the other half of it, so
     that what is proposed in training is as good as what will be; later pieces by the ranker as
     it then is, which learns them afterwards.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from labelrank.rows import as_rows
-    >>> X, Y = as_rows(np.tile(np.eye(4), (2, 1))), sp.csr_array(np.tile(np.eye(4), (2, 1)))
-    >>> scorer = ShortlistScorer(
-    ...     4, 4, calibrated=True, ordered=False, ranker=make_ranker("centroid"), size=2
-    ... )
-    >>> lesson = scorer.course(X, Y)(np.arange(8))
-    >>> scorer.scores(X, "margin").argmax(axis=1)
-    array([0, 1, 2, 3, 0, 1, 2, 3])
     """
 
     ranker: Any
@@ -146,7 +119,13 @@ class ShortlistScorer(DualPairScorer):
         matrix = _matrix(X)
         if not hasattr(self.ranker, "classes_"):
             self.ranker.fit(matrix, Y)
-            return self._proposed_by_halves(matrix, Y)
+            if X.n_rows < 4:
+                return self._proposed(self.ranker, matrix)
+            proposed = np.empty((X.n_rows, min(self.size, self.n_labels)), np.int32)
+            for half in (0, 1):
+                other = clone(self.ranker).fit(matrix[1 - half :: 2], Y[1 - half :: 2])
+                proposed[half::2] = self._proposed(other, matrix[half::2])
+            return proposed
         if not hasattr(self.ranker, "partial_fit"):
             raise InputError(
                 f"got more instances, but the shortlist ranker {type(self.ranker).__name__} "
@@ -158,27 +137,23 @@ class ShortlistScorer(DualPairScorer):
 
     def scores(self, X: Rows, tie_break: str | None, n_jobs: int | None = None) -> Float64:
         """Votes among the proposed labels (relative to Θ); all others below, as the ranker says."""
-        pieces = blocks(X.n_rows, _ROWS_AT_ONCE)
-        parts = [self._block(X.slice(p.start, p.stop), tie_break, n_jobs) for p in pieces]
+        parts = []
+        for piece in blocks(X.n_rows, _ROWS_AT_ONCE):
+            rows = X.slice(piece.start, piece.stop)
+            rough = self.ranker.decision_function(_matrix(rows))
+            proposed = self._best(rough)
+            votes, sums = self.votes_among(rows, proposed, n_jobs)
+            decided = votes if tie_break is None else break_ties(votes, sums)
+            scores = 0.5 * rough / (1.0 + np.abs(rough)) - (proposed.shape[1] + 2)
+            chosen = relative_to_threshold(decided, self.calibrated)
+            np.put_along_axis(scores, proposed.astype(np.int64), chosen, axis=1)
+            parts.append(scores)
         return np.concatenate(parts) if parts else np.zeros((0, self.n_labels))
-
-    def _block(self, X: Rows, tie_break: str | None, n_jobs: int | None) -> Float64:
-        rough = self.ranker.decision_function(_matrix(X))
-        proposed = self._best(rough)
-        votes, sums = self.votes_among(X, proposed, n_jobs)
-        decided = votes if tie_break is None else break_ties(votes, sums)
-        scores = 0.5 * rough / (1.0 + np.abs(rough)) - (proposed.shape[1] + 2)
-        chosen = relative_to_threshold(decided, self.calibrated)
-        np.put_along_axis(scores, proposed.astype(np.int64), chosen, axis=1)
-        return scores
 
     def votes_among(
         self, X: Rows, proposed: Int32, n_jobs: int | None = None
     ) -> tuple[Float64, Float64]:
-        """As `votes`, of the proposed labels of each row (and of Θ) in the duels among them.
-
-        A duel with margin 0, for instance one never learned, is won by the label proposed first.
-        """
+        """As `votes`, among the proposed labels of each row (and Θ); the first wins a draw."""
         shape = np.shape(proposed)
         if len(shape) != 2 or shape[0] != X.n_rows:
             raise InputError(f"got candidates of shape {shape}; give {X.n_rows} rows")
@@ -199,15 +174,6 @@ class ShortlistScorer(DualPairScorer):
         wide.ranker = copy.deepcopy(self.ranker)
         wide.ranker.add_labels(np.arange(n_labels))
         return wide
-
-    def _proposed_by_halves(self, X: sp.csr_array, Y: sp.csr_array) -> Int32:
-        if X.shape[0] < 4:
-            return self._proposed(self.ranker, X)
-        proposed = np.empty((X.shape[0], min(self.size, self.n_labels)), np.int32)
-        for half in (0, 1):
-            other = clone(self.ranker).fit(X[1 - half :: 2], Y[1 - half :: 2])
-            proposed[half::2] = self._proposed(other, X[half::2])
-        return proposed
 
     def _proposed(self, ranker: Any, X: sp.csr_array) -> Int32:
         pieces = blocks(X.shape[0], _ROWS_AT_ONCE)

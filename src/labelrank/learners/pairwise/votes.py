@@ -7,7 +7,6 @@ last. All functions work on many instances at once.
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import expit
 
 from labelrank._types import Array
 from labelrank.resources import blocks
@@ -21,13 +20,9 @@ _SMALLEST_CHANCE, _SMALLEST_DUEL = 1e-300, 1e-7
 
 
 def break_ties(votes: Array, sums: Array) -> Array:
-    """Votes plus a fraction that orders equal votes by summed margins.
+    """Votes plus a fraction, from 0.01 to 0.99, that orders equal votes by summed margins.
 
-    The fraction lies between 0.01 and 0.99, so unequal votes keep their order; it grows like a
-    logarithm, so that margins of any size stay apart.
-
-    >>> break_ties(np.array([2.0, 2.0, 3.0]), np.array([5.0, -1.0, -1e9])).argsort()
-    array([1, 0, 2])
+    It grows like a logarithm, so that margins of any size stay apart.
     """
     size = np.log1p(np.abs(sums))
     return votes + 0.5 + 0.49 * np.copysign(size / (1.0 + size), sums)
@@ -43,11 +38,7 @@ def count_votes(probabilities: Array) -> Array:
 
 
 def soft_scores(probabilities: Array, voting: str, coupling: str) -> Array:
-    """Weighted votes, or logarithms of coupled probabilities, of P(u beats v).
-
-    Differences of logarithms are log-odds: less that of the threshold label they order labels
-    across instances too.
-    """
+    """Weighted votes, or logarithms of coupled probabilities (differences: log-odds)."""
     if voting == "coupling":
         return np.log(np.maximum(COUPLINGS[coupling](probabilities), _SMALLEST_CHANCE))
     share = probabilities.astype(np.float64)
@@ -55,20 +46,11 @@ def soft_scores(probabilities: Array, voting: str, coupling: str) -> Array:
     return share.sum(axis=2)
 
 
-def soft_votes(margins: Array, voting: str, coupling: str) -> Array:
-    """As `soft_scores`, by the logistic squashing of margins."""
-    return soft_scores(expit(margins.astype(np.float64)), voting, coupling)
-
-
 def rival_scores(margins: Array) -> Array:
     """Margin over Θ, and a share of the hardest duel with a label that beats Θ too.
 
     Duels with labels that do not beat Θ were never trained on such an instance, so they are
-    ignored. A label without a rival has won that duel by `UNOPPOSED`. Unlike votes the scores are
-    not whole numbers, so they also order instances. The last column, of Θ, is 0.
-
-    >>> rival_scores(np.array([[[0.0, -0.4, 1.0], [0.4, 0.0, 0.2], [-1.0, -0.2, 0.0]]])).round(2)
-    array([[0.96, 0.24, 0.  ]])
+    ignored. A label without a rival has won that duel by `UNOPPOSED`. The last column, of Θ, is 0.
     """
     over = margins[:, :-1, -1].astype(np.float64)
     duels = margins[:, :-1, :-1].astype(np.float64)
@@ -90,13 +72,10 @@ def in_row_blocks(n_rows: int, width: int, score: Callable[[int, int], Array]) -
 
 
 def wu_lin_weng(duels: Array) -> Array:
-    """Couple by the second method of Wu, Lin & Weng (2004), by its linear equations.
+    """Couple by the linear equations of the second method of Wu, Lin & Weng (2004).
 
     Minimises the sum over pairs of (r_vu p_u - r_uv p_v)^2 under sum p = 1, where
     r_uv = duels[i, u, v] is the probability that u beats v in instance i.
-
-    >>> wu_lin_weng(np.array([[[0.5, 0.8], [0.2, 0.5]]])).round(3)
-    array([[0.8, 0.2]])
     """
     r = _off_diagonal(duels)
     n, k, _ = r.shape
@@ -114,11 +93,7 @@ def wu_lin_weng(duels: Array) -> Array:
 def hastie_tibshirani(duels: Array, max_rounds: int = 1000, tol: float = 1e-9) -> Array:
     """Couple to the Bradley-Terry probabilities nearest to the duels (Hastie & Tibshirani 1998).
 
-    Every p_u is set to its wins over the sum of 1 / (p_u + p_v), all at once, until nothing
-    moves by more than `tol`.
-
-    >>> hastie_tibshirani(np.array([[[0.5, 0.8], [0.2, 0.5]]])).round(3)
-    array([[0.8, 0.2]])
+    Every p_u is set to its wins over the sum of 1 / (p_u + p_v), all at once, until all stay.
     """
     r = _off_diagonal(duels)
     others = 1.0 - np.eye(r.shape[1])

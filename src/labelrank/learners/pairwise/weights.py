@@ -16,12 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 
-from labelrank._types import Float32, Float64, Int32, Int64
+from labelrank._types import Float32, Float64, Int64
 from labelrank.declared import array, nested, stored
 from labelrank.kernels import pairwise as kernels
 from labelrank.kernels.pairwise import SIDE, WIDTH
-from labelrank.kernels.random import RANDOM_SCALE
-from labelrank.learners.pairwise.quick_voting import losses_by_rounds
 from labelrank.learners.pairwise.scorer import Course, Lesson, PairScorer, within
 from labelrank.resources import aligned_zeros, require, row_chunks, run_jobs
 from labelrank.rows import Rows, as_rows
@@ -32,104 +30,50 @@ Job = Callable[[], Any]
 
 
 def primal_bytes(n_features: int, n_labels: int, *, calibrated: bool, averaged: bool) -> int:
-    """Memory the weights of a primal scorer will take.
-
-    >>> primal_bytes(1000, 8, calibrated=True, averaged=False)
-    256000
-    """
+    """Memory the weights of a primal scorer will take."""
     n_blocks = _n_tiles(n_labels) + (_n_groups(n_labels, WIDTH) if calibrated else 0)
     return n_blocks * n_features * WIDTH * 4 * (2 if averaged else 1)
 
 
 @stored(
-    "WeightBlocks",
-    1,
-    W=array("f4", "blocks", "d", WIDTH),
-    U=array("f4", "blocks or 0", "d", WIDTH),
-    seen=array("i8", "blocks or 0", WIDTH),
-)
+    "WeightBlocks", 1, W=array("f4", "blocks", "d", WIDTH),
+    U=array("f4", "blocks or 0", "d", WIDTH), seen=array("i8", "blocks or 0", WIDTH),
+)  # fmt: skip
 @dataclass
 class WeightBlocks:
-    """Weight vectors in blocks of sixteen: W (blocks, d, 16).
-
-    For averages also the running sums U, of the same shape, and the examples seen by each vector.
-    """
+    """Weight vectors in blocks of sixteen; for averages also running sums U and examples seen."""
 
     W: Float32
     U: Float32
     seen: Int64
 
-    @classmethod
-    def zeros(cls, n_blocks: int, n_features: int, *, averaged: bool) -> "WeightBlocks":
-        kept = n_blocks if averaged else 0
-        return cls(
-            aligned_zeros((n_blocks, n_features, WIDTH)),
-            aligned_zeros((kept, n_features, WIDTH)),
-            np.zeros((kept, WIDTH), np.int64),
-        )
-
-    def take_over(self, fewer: "WeightBlocks") -> None:
-        """Copy the first blocks."""
-        for ours, theirs in ((self.W, fewer.W), (self.U, fewer.U), (self.seen, fewer.seen)):
-            ours[: len(theirs)] = theirs
-
-    def fill_random(self, keys: Int64, seed: int) -> None:
-        """Small normal weights by (feature, key) for the vectors whose key is not negative."""
-        W = self.W.reshape(-1)
-        kernels.fill_random(keys.reshape(-1), RANDOM_SCALE, seed, W, self.W.shape[1])
-
-    def vector(self, block: int, lane: int) -> Float32:
-        """The averaged weights of one pair (d,)."""
-        vector: Float32 = self.W[block, :, lane].copy()
-        if len(self.U):
-            shrink = np.float32(1.0 / max(self.seen[block, lane], 1))
-            vector -= self.U[block, :, lane] * shrink
-        return vector
-
     @property
     def for_kernels(self) -> kernels.Weights:
         W, U, seen = self.W.reshape(-1), self.U.reshape(-1), self.seen.reshape(-1)
-        return kernels.Weights(W, U, seen, self.W.shape[1])
-
-    @property
-    def shrink(self) -> Float32:
-        """1 / T: what turns the running sums of each pair into its correction."""
-        return (1.0 / np.maximum(self.seen, 1)).astype(np.float32).reshape(-1)
-
-    @property
-    def n_bytes(self) -> int:
-        return self.W.nbytes + self.U.nbytes
+        shrink = (1.0 / np.maximum(seen, 1)).astype(np.float32)
+        return kernels.Weights(W, U, seen, shrink, self.W.shape[1])
 
 
 @stored("PrimalPairScorer", 1, pairs=nested("WeightBlocks"), thresholds=nested("WeightBlocks"))
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrimalPairScorer(PairScorer):
-    """All pairwise perceptrons by their weight vectors.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from labelrank.rows import as_rows
-    >>> X, Y = as_rows(np.eye(3)), sp.csr_array(np.eye(3))
-    >>> scorer = PrimalPairScorer(3, 3, calibrated=False, ordered=False)
-    >>> scorer.course(X, Y)(np.arange(3))
-    Lesson(trained=6, mistakes=3)
-    >>> scorer.votes(X)[0].argmax(axis=1)
-    array([0, 1, 2])
-    """
+    """All pairwise perceptrons by their weight vectors."""
 
     def __post_init__(self) -> None:
         averaged = self.rule.averaging is not None
+        d, K, calibrated = self.n_features, self.n_labels, self.calibrated
         require(
-            primal_bytes(
-                self.n_features, self.n_labels, calibrated=self.calibrated, averaged=averaged
-            ),
+            primal_bytes(d, K, calibrated=calibrated, averaged=averaged),
             f"weights of {self.duels_each} pairs of labels x {self.n_features} features",
             "use representation='dual' or 'auto', fewer features or fewer labels",
         )
-        sizes = _n_tiles(self.n_labels), self._n_threshold_blocks
         self.pairs, self.thresholds = (
-            WeightBlocks.zeros(size, self.n_features, averaged=averaged) for size in sizes
+            WeightBlocks(
+                aligned_zeros((size, self.n_features, WIDTH)),
+                aligned_zeros((size * averaged, self.n_features, WIDTH)),
+                np.zeros((size * averaged, WIDTH), np.int64),
+            )
+            for size in (_n_tiles(self.n_labels), self._n_threshold_blocks)
         )
         self.fill_random(0)
 
@@ -150,8 +94,7 @@ class PrimalPairScorer(PairScorer):
     ) -> Course:
         """As in `PairScorer`; tiles are spread over threads.
 
-        With `until_no_error` a tile that made no mistake is left out of the later passes, which
-        would not move it. Averages count every example shown, so with them no tile is left out.
+        A tile without a mistake is left out of later passes, but averages count every example.
         """
         self.check_lesson(X, Y)
         settled = set[Any]() if until_no_error and not self.rule.averaging else None
@@ -173,15 +116,16 @@ class PrimalPairScorer(PairScorer):
         jobs: dict[Any, Job] = {}
         if self.calibrated:  # first, as they are long: the short ones even out the threads
             learn = partial(kernels.learn_thresholds, *X[:3], self._mentions(Y, order, WIDTH))
+            weights = self.thresholds.for_kernels
             for block in range(self._n_threshold_blocks):
-                weights = self.thresholds.for_kernels
                 jobs["threshold", block] = partial(learn, block, self._update, weights)
         n_tiles, mentions = _n_tiles(self.n_labels), self._mentions(Y, order, SIDE)
         size = max(1, n_tiles // (16 * effective_n_jobs(n_jobs))) if n_jobs else 1
         learn = partial(kernels.learn_pairs, *X[:3], mentions, self._tiles())
+        weights = self.pairs.for_kernels
         for first in range(0, n_tiles, size):
             span = first, min(first + size, n_tiles)
-            jobs["pairs", first] = partial(learn, *span, self._update, self.pairs.for_kernels)
+            jobs["pairs", first] = partial(learn, *span, self._update, weights)
         return jobs
 
     def _mentions(self, Y: Rows, order: Int64, width: int) -> kernels.Mentions:
@@ -221,11 +165,8 @@ class PrimalPairScorer(PairScorer):
     def _vote(self, X: Rows, first: int, last: int, votes: Float64, sums: Float64) -> None:
         n, n_groups = last - first, _n_groups(self.n_labels, SIDE)
         counted = np.zeros((2, n_groups, n, SIDE), np.float32)
-        of_rows = (*X[:3], first, last, self._tiles(), self.pairs.for_kernels)
-        if len(self.pairs.U):
-            kernels.vote_averaged(*of_rows, self.pairs.shrink, *counted.reshape(2, -1))
-        else:
-            kernels.vote(*of_rows, *counted.reshape(2, -1))
+        weights = self.pairs.for_kernels
+        kernels.vote(*X[:3], first, last, self._tiles(), weights, *counted.reshape(2, -1))
         by_row = counted.transpose(0, 2, 1, 3).reshape(2, n, n_groups * SIDE)
         votes[first:last, : self.n_labels] = by_row[0, :, : self.n_labels]
         sums[first:last, : self.n_labels] = by_row[1, :, : self.n_labels]
@@ -234,7 +175,7 @@ class PrimalPairScorer(PairScorer):
         """Margins of the labels over Θ in those rows."""
         n_blocks = self._n_threshold_blocks
         out = np.empty((len(rows), n_blocks * WIDTH), np.float32)
-        rest = self.thresholds.for_kernels, self.thresholds.shrink, n_blocks, out.reshape(-1)
+        rest = self.thresholds.for_kernels, n_blocks, out.reshape(-1)
         margins = partial(kernels.threshold_margins, *X[:3], rows)
         run_jobs([partial(margins, *s, *rest) for s in row_chunks(len(rows), n_jobs)], n_jobs)
         return out[:, : self.n_labels]
@@ -242,8 +183,8 @@ class PrimalPairScorer(PairScorer):
     def margins(self, X: Rows) -> Float32:
         self.check_rows(X)
         out = np.zeros((X.n_rows, self.width, self.width), np.float32)
-        pairs, n_tiles = self.pairs, _n_tiles(self.n_labels)
-        kernels.all_margins(*X[:3], self._tiles(), n_tiles, pairs.for_kernels, pairs.shrink, out)
+        n_tiles, weights = _n_tiles(self.n_labels), self.pairs.for_kernels
+        kernels.all_margins(*X[:3], self._tiles(), n_tiles, weights, out)
         if self.calibrated:
             out[:, :-1, -1] = self._threshold_margins(X, np.arange(X.n_rows))
             out[:, -1, :-1] = -out[:, :-1, -1]
@@ -258,7 +199,7 @@ class PrimalPairScorer(PairScorer):
         padded = np.zeros((int(known.sum()), n_groups * SIDE), np.float32)
         kernels.label_margins(
             *X[:3], instances[known], labels[known], n_groups, self._tiles(),
-            self.pairs.for_kernels, self.pairs.shrink, padded,
+            self.pairs.for_kernels, padded,
         )  # fmt: skip
         out[known, : self.n_labels] = padded[:, : self.n_labels]
         if self.calibrated:
@@ -267,27 +208,28 @@ class PrimalPairScorer(PairScorer):
             out[~known, :-1] = -over[~known]
         return out
 
-    def quick_losses(
-        self, X: Rows, losses: Int32, evaluations: Int64, n_jobs: int | None = None
-    ) -> None:
-        losses_by_rounds(self, X, losses, evaluations, n_jobs)
-
     def weights(self, u: int, v: int) -> Float32:
         within("labels", [u, v], self.width)
         if u == v:
             return np.zeros(self.n_features, np.float32)
         low, high = min(u, v), max(u, v)
         if high == self.n_labels:
-            vector = self.thresholds.vector(low // WIDTH, low % WIDTH)
+            part, block, lane = self.thresholds, low // WIDTH, low % WIDTH
         else:
-            g, h = low // SIDE, high // SIDE
-            vector = self.pairs.vector(h * (h + 1) // 2 + g, low % SIDE * SIDE + high % SIDE)
+            part, g, h = self.pairs, low // SIDE, high // SIDE
+            block, lane = h * (h + 1) // 2 + g, low % SIDE * SIDE + high % SIDE
+        vector: Float32 = part.W[block, :, lane].copy()
+        if len(part.U):
+            shrink = np.float32(1.0 / max(part.seen[block, lane], 1))
+            vector -= part.U[block, :, lane] * shrink
         return vector if u < v else -vector
 
     def widened(self, n_labels: int) -> Self:
         wide = replace(self, n_labels=n_labels)
-        wide.pairs.take_over(self.pairs)
-        wide.thresholds.take_over(self.thresholds)
+        for ours, theirs in ((wide.pairs, self.pairs), (wide.thresholds, self.thresholds)):
+            ours.W[: len(theirs.W)] = theirs.W
+            ours.U[: len(theirs.U)] = theirs.U
+            ours.seen[: len(theirs.seen)] = theirs.seen
         wide.fill_random(self.n_labels)
         return wide
 
@@ -299,10 +241,12 @@ class PrimalPairScorer(PairScorer):
         u, v = _lanes(tiles.row, tiles.column)
         is_new = (tiles.allowed.reshape(u.shape) > 0) & (v >= first_label)
         keys = np.where(is_new, v * (v - 1) // 2 + u, -1)
-        self.pairs.fill_random(keys[: len(self.pairs.W)], self.rule.seed + 1)
+        W, d, seed = self.pairs.W, self.n_features, self.rule.seed
+        kernels.fill_random(keys[: len(W)].reshape(-1), seed + 1, W.reshape(-1), d)
         label = np.arange(self._n_threshold_blocks * WIDTH)
         is_new = (label >= first_label) & (label < self.n_labels)
-        self.thresholds.fill_random(np.where(is_new, label, -1), self.rule.seed)
+        keys = np.where(is_new, label, -1)
+        kernels.fill_random(keys, seed, self.thresholds.W.reshape(-1), d)
 
     def _tiles(self) -> kernels.Tiles:
         """The tiles in order, and three empty ones, for `vote` takes four at a time."""
@@ -313,10 +257,6 @@ class PrimalPairScorer(PairScorer):
         allowed = (u < v) & (v < self.n_labels)
         allowed[-3:] = False
         return kernels.Tiles(row, column, allowed.astype(np.float32).reshape(-1))
-
-    @property
-    def n_bytes(self) -> int:
-        return self.pairs.n_bytes + self.thresholds.n_bytes
 
     @property
     def _n_threshold_blocks(self) -> int:

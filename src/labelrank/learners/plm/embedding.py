@@ -31,9 +31,7 @@ from labelrank.declared import (
 )  # fmt: skip
 from labelrank.errors import InputError
 from labelrank.kernels import embedding as kernels
-from labelrank.kernels import preference_draws as draws
-from labelrank.kernels import top as top_kernels
-from labelrank.kernels.instance_arcs import Steps, learn_instances
+from labelrank.kernels import random as draws
 from labelrank.learners.base import IncrementalRanker
 from labelrank.preferences import Kind, Preferences
 from labelrank.resources import row_chunks, run_jobs, track
@@ -255,8 +253,8 @@ class EmbeddingRanker(IncrementalRanker):
 
     def _learn_instances(self, X: Rows, Y: Rows, order: Int64) -> None:
         rate, at = float(self.learning_rate), (self._seed, self._clock)
-        steps = Steps(int(self.negatives), rate, _MARGIN, self._codes_learn)
-        self.n_violated_ += int(learn_instances(X, Y, order, *at, steps, self._W, self._M))
+        steps = kernels.Steps(int(self.negatives), rate, _MARGIN, self._codes_learn)
+        self.n_violated_ += int(kernels.learn_instances(X, Y, order, *at, steps, self._W, self._M))
         self._clock += len(order)
 
     @property
@@ -271,7 +269,7 @@ class EmbeddingRanker(IncrementalRanker):
 
     def _scores(self, X: Any) -> Array:
         scores = np.empty((X.shape[0], self.n_labels_), np.float32)
-        self._multiply(top_kernels.scores, X, scores)
+        self._multiply(kernels.scores, X, scores)
         return scores
 
     def _first(self, X: Any, top: int | None) -> Array:
@@ -279,11 +277,11 @@ class EmbeddingRanker(IncrementalRanker):
         if top is None or not 1 <= top <= min(_MOST_KEPT, self.n_labels_):
             return super()._first(X, top)
         labels = np.zeros((X.shape[0], top), np.int64)
-        self._multiply(top_kernels.best, X, labels, np.empty(labels.shape, np.float32))
+        self._multiply(kernels.best, X, labels, np.empty(labels.shape, np.float32))
         return labels
 
     def _multiply(self, kernel: Callable[..., None], X: Any, *out: Array) -> None:
-        """Products of the instances with W and M, by a kernel of `top`, on threads."""
+        """Products of the instances with W and M, by one of the two kernels, on threads."""
         H = self._W.project(as_rows(X), self.n_jobs)
         codes: Float32 = np.ascontiguousarray(self.codes_.T * self._scale(), np.float32)
         least = max(4, _SCORES_PER_THREAD // self.n_labels_)

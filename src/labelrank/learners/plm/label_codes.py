@@ -28,7 +28,7 @@ from labelrank.declared import (
     threads,
 )  # fmt: skip
 from labelrank.errors import InputError
-from labelrank.kernels.sums import add_product
+from labelrank.kernels.linear import add_product
 from labelrank.learners.base import unchanged_if_refused
 from labelrank.relevance import check_relevance, relevant_part
 from labelrank.resources import blocks, run_jobs
