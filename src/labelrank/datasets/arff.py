@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from labelrank.datasets.arff_parsing import Attribute, Rows, parse_attribute, quote, unquote
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.opening import AnyPath, Source, check_choice, open_to_write
+from labelrank.datasets.pairs import cleaned
 from labelrank.errors import FormatError, LabelrankError
 from labelrank.relevance import check_relevance
 from labelrank.rows import of_lengths
@@ -179,19 +180,12 @@ def _take(table: Table, columns: list[int], source: Source) -> Any:
     source.limits.check("cells", n * len(turned), source.name)
     negated = taken.copy()
     negated.data[np.isin(taken.indices, turned)] *= -1
-    return _clean(negated + _ones(n, turned, taken.shape[1]))
+    return cleaned(negated + _ones(n, turned, taken.shape[1]))
 
 
 def _ones(n: int, columns: Any, width: int) -> Any:
     lengths = np.full(n, len(columns))
     return of_lengths(lengths, np.tile(columns, n), np.ones(n * len(columns)), width)
-
-
-def _clean(matrix: Any) -> Any:
-    matrix = sp.csr_array(matrix)
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    return matrix
 
 
 def _features(
@@ -240,7 +234,7 @@ def _spread_sparse(taken: Any, kinds: list[Attribute], widths: list[int]) -> Any
     shape = (taken.shape[0], int(starts[-1]))
     stored = sp.csr_array((data, (rows, first + offset)), shape=shape)
     replaced = sp.csr_array((np.ones(spread.sum()), (rows[spread], first[spread])), shape=shape)
-    return _clean(stored + _ones(shape[0], starts[:-1][expands], shape[1]) - replaced)
+    return cleaned(stored + _ones(shape[0], starts[:-1][expands], shape[1]) - replaced)
 
 
 def _targets(

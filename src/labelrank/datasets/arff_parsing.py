@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from labelrank._types import Float64
 from labelrank.datasets.opening import Limits
-from labelrank.datasets.pairs import Floats, csr, located, numbers_in, sparse_rows
+from labelrank.datasets.pairs import csr, located, numbers_in, sparse_rows
 
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
@@ -143,16 +144,16 @@ class Rows:
             return self._sparse(limits)
         return self._dense()
 
-    def _dense(self) -> tuple[Floats, dict[int, list[str]]]:
+    def _dense(self) -> tuple[Float64, dict[int, list[str]]]:
         width = len(self.attributes)
         step = max(1, _CELLS_AT_ONCE // max(width, 1))
-        blocks: list[Floats] = []
+        blocks: list[Float64] = []
         texts: dict[int, list[str]] = {column: [] for column in self.strings}
         for start in range(0, len(self.lines), step):
             blocks.append(self._dense_block(start, min(start + step, len(self.lines)), texts))
         return np.concatenate(blocks) if blocks else np.empty((0, width)), texts
 
-    def _dense_block(self, start: int, stop: int, texts: dict[int, list[str]]) -> Floats:
+    def _dense_block(self, start: int, stop: int, texts: dict[int, list[str]]) -> Float64:
         lines, width = self.lines[start:stop], len(self.attributes)
         if all(a.kind == "numeric" or a.is_identity for a in self.attributes):
             try:
@@ -235,7 +236,7 @@ def _body(line: str) -> str:
     return line[1:-1].strip()
 
 
-def _all_numeric(lines: list[str], attributes: Sequence[Attribute]) -> Floats:
+def _all_numeric(lines: list[str], attributes: Sequence[Attribute]) -> Float64:
     width = len(attributes)
     if any(line.count(",") != width - 1 for line in lines):
         raise ValueError("rows of unequal length")

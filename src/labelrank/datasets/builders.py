@@ -23,10 +23,9 @@ _BRIDGE_COLUMNS = {
     "lanes": False, "clear-g": True, "t-or-d": True, "material": True, "span": True,
     "rel-l": True, "type": True,
 }  # fmt: skip
-Record = dict[str, Any]
 
 
-def _records(source: Source, **more: type) -> list[Record]:
+def _records(source: Source, **more: type) -> list[dict[str, Any]]:
     """JSON lines with id, text and labels, and with `more` fields of the given types."""
     lines = source.lines()
     source.limits.check("rows", len(lines), source.name)
@@ -54,7 +53,7 @@ def _is_record(record: Any, fields: dict[str, type]) -> bool:
     return all(isinstance(entry, str) for entries in lists for entry in entries)
 
 
-def _texts(folders: Folders, records: list[Record], labels: str = "labels") -> Dataset:
+def _texts(folders: Folders, records: list[dict[str, Any]], labels: str = "labels") -> Dataset:
     binarizer = RelevanceBinarizer()
     Y = binarizer.fit_transform([record[labels] for record in records])
     texts, ids = [r["text"] for r in records], [str(r["id"]) for r in records]
@@ -62,7 +61,7 @@ def _texts(folders: Folders, records: list[Record], labels: str = "labels") -> D
     return Dataset(folders.name, None, Y, texts=texts, label_names=names, ids=ids)
 
 
-def _by_field(dataset: Dataset, records: list[Record]) -> Dataset:
+def _by_field(dataset: Dataset, records: list[dict[str, Any]]) -> Dataset:
     """Split by the part named in each record."""
     names = {"dev": "validation", "valid": "validation", "val": "validation"}
     part = np.array([names.get(record["split"], record["split"]) for record in records])

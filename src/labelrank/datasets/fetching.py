@@ -31,10 +31,7 @@ class Source(NamedTuple):
 
 @cache
 def addresses() -> dict[str, tuple[Source, ...]]:
-    """The public home of every set that has one.
-
-    None of these addresses is visited by the tests, which use a local server; a set whose home
-    has moved fails with a message that names the address.
+    """The public home of every set that has one; the tests visit none of them.
 
     Examples
     --------
@@ -63,12 +60,9 @@ def fetch(name: str, folder: AnyPath | None = None, progress: bool = True) -> Pa
 
     Parameters
     ----------
-    name : str
-        A key of `addresses()`.
-    folder : path or None
-        A data folder to put it in; None is the user's cache folder, where `load` looks too.
-    progress : bool
-        Show a progress bar on standard error.
+    name : a key of `addresses()`
+    folder : the data folder to put it in; None is the user's cache folder, where `load` looks too
+    progress : whether to show a progress bar on standard error
     """
     name = name.lower()
     if name not in addresses():
@@ -90,7 +84,7 @@ def retrieve(source: Source, folder: Path, progress: bool = True) -> Path:
     pooch.get_logger().setLevel("WARNING")
     final = folder / source.file
     try:
-        path = pooch.retrieve(
+        pooch.retrieve(
             source.url,
             known_hash=source.sha256 and f"sha256:{source.sha256}",
             fname=final.name,
@@ -109,7 +103,7 @@ def retrieve(source: Source, folder: Path, progress: bool = True) -> Path:
             f"could not fetch {source.url} into {folder} ({error}); check the connection and the "
             "folder, then run the same command again to go on from there"
         ) from error
-    return Path(path)
+    return final
 
 
 class _Downloader:

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from labelrank._types import Float64
 from labelrank.datasets.arff import number
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.opening import AnyPath, Source, open_to_write
-from labelrank.datasets.pairs import Floats, check_indices, csr, located, numbers_in, sparse_rows
+from labelrank.datasets.pairs import check_indices, cleaned, csr, located, numbers_in, sparse_rows
 from labelrank.errors import FormatError, InputError
 from labelrank.relevance import check_relevance
 from labelrank.rows import of_lengths
@@ -134,9 +135,7 @@ def _plain_matrices(dataset: Dataset, format: str) -> tuple[sp.csr_array, sp.csr
             f"the {format} format holds no grades, unknown labels or classes; "
             "write jsonl, npz or arff instead"
         )
-    X = sp.csr_array(dataset.X, copy=True)
-    X.sum_duplicates()
-    X.eliminate_zeros()
+    X = cleaned(sp.csr_array(dataset.X, copy=True))
     if not np.isfinite(X.data).all():
         raise InputError(f"the {format} format holds no missing values; impute them first")
     return X, sp.csr_array(dataset.Y)
@@ -174,7 +173,7 @@ def read_rankings(
     rows = [(k, line) for k, line in enumerate(lines[1:], 2) if line.strip()]
     _refuse_cut(n, len(rows), source)
 
-    def parse(part: Sequence[str]) -> Floats:
+    def parse(part: Sequence[str]) -> Float64:
         for row in part:
             if row.count(",") != d + q - 1:
                 raise ValueError(f"got {row.count(',') + 1} values, but {d} + {q} are wanted")

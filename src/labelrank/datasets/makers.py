@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import brentq
-from sklearn.utils import check_random_state
 
 from labelrank._types import Array, Float64, Int32
 from labelrank.datasets.opening import check_choice
@@ -38,11 +37,9 @@ class Chain(NamedTuple):
 
 
 def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return np.random.default_rng(random_state)
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31 - 1)
+    return np.random.default_rng(random_state)
 
 
 def _sizes(**sizes: int) -> None:

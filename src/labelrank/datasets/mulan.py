@@ -67,7 +67,12 @@ def read(
             )
         at = _span(int(match[1]), table, source)
     data = to_dataset(table, at, source, nominal, targets)
-    return _with_split(data, table.relation) if beside is None else data
+    split = None if beside is not None else _SPLIT.search(table.relation)
+    if split is None:
+        return data
+    n, given = data.n_instances, float(split[2])
+    first = round(n * given / 100) if split[1] == "percentage" else int(given)
+    return data.with_split({"train": np.arange(n) < first, "test": np.arange(n) >= first})
 
 
 def _beside(source: Source) -> Path | None:
@@ -204,13 +209,3 @@ def _span(count: int, table: Table, source: Source) -> list[int]:
             f"{source.name}: got {abs(count)} labels, but the file declares {width} attributes"
         )
     return list(range(count)) if count > 0 else list(range(width + count, width))
-
-
-def _with_split(data: Dataset, relation: str) -> Dataset:
-    """The data set with `train` and `test` where the relation name states a split."""
-    match = _SPLIT.search(relation)
-    if match is None:
-        return data
-    n, given = data.n_instances, float(match[2])
-    first = round(n * given / 100) if match[1] == "percentage" else int(given)
-    return data.with_split({"train": np.arange(n) < first, "test": np.arange(n) >= first})

@@ -5,18 +5,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from labelrank._types import Float64, Int64
 from labelrank.datasets.opening import Limits
 from labelrank.errors import FormatError
 
-Floats = npt.NDArray[np.float64]
 Result = TypeVar("Result")
 _ROWS_AT_ONCE = 50_000
 
 
-def numbers_in(text: str, separator: str, expected: int) -> Floats:
+def numbers_in(text: str, separator: str, expected: int) -> Float64:
     """Numbers of a text in which `separator` stands between them; ValueError if not all are."""
     if not expected:
         return np.empty(0)
@@ -33,7 +32,7 @@ def numbers_in(text: str, separator: str, expected: int) -> Floats:
     return found
 
 
-def parse_pairs(bodies: Sequence[str], inner: str, outer: str) -> tuple[npt.NDArray[np.int64], Any]:
+def parse_pairs(bodies: Sequence[str], inner: str, outer: str) -> tuple[Int64, Any]:
     """Pairs of each row: how many, and all of them as an array (pairs x 2).
 
     `inner` stands between index and value, `outer` between pairs; blanks around a comma or at
@@ -88,10 +87,10 @@ def sparse_rows(
     limits: Limits,
     marks: tuple[str, str],
     check: Callable[[Any], None],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
+) -> tuple[Int64, Int64, Float64]:
     """CSR parts of all rows, a block of rows at a time; `check` sees each block of pairs first."""
 
-    def parse(block: Sequence[str]) -> tuple[npt.NDArray[np.int64], Any]:
+    def parse(block: Sequence[str]) -> tuple[Int64, Any]:
         counts, pairs = parse_pairs(block, *marks)
         check(pairs)
         _check_order(counts, pairs[:, 0])
@@ -108,7 +107,7 @@ def sparse_rows(
     return indptr, pairs[:, 0].astype(np.int64), np.ascontiguousarray(pairs[:, 1])
 
 
-def check_indices(indices: Floats, allowed: int, what: str) -> None:
+def check_indices(indices: Float64, allowed: int, what: str) -> None:
     """ValueError unless all are whole numbers in 0..allowed-1."""
     bad = ~((indices >= 0) & (indices < allowed) & (indices == np.floor(indices)))
     if bad.any():
@@ -118,7 +117,7 @@ def check_indices(indices: Floats, allowed: int, what: str) -> None:
         )
 
 
-def _check_order(counts: npt.NDArray[np.int64], indices: Floats) -> None:
+def _check_order(counts: Int64, indices: Float64) -> None:
     rows = np.repeat(np.arange(len(counts)), counts)
     same = rows[1:] == rows[:-1]
     if (np.diff(indices)[same] > 0).all():
@@ -131,7 +130,12 @@ def _check_order(counts: npt.NDArray[np.int64], indices: Floats) -> None:
 def csr(parts: tuple[Any, Any, Any], n_columns: int) -> sp.csr_array:
     """Sorted CSR without stored zeros."""
     indptr, indices, data = parts
-    matrix = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
-    matrix.sort_indices()
+    return cleaned(sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns)))
+
+
+def cleaned(matrix: Any) -> sp.csr_array:
+    """The matrix itself, as sorted CSR without duplicates or stored zeros."""
+    matrix = sp.csr_array(matrix)
+    matrix.sum_duplicates()
     matrix.eliminate_zeros()
     return matrix
