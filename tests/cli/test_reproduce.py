@@ -8,7 +8,7 @@ import pytest
 from labelrank import experiments
 from labelrank.errors import FormatError
 from labelrank.evaluation.store import CellStore
-from labelrank.experiments import Experiment, Record, contents, figures, registry, verdicts
+from labelrank.experiments import Experiment, Record, figures, registry, verdicts
 
 HOSTILE = "<script>alert('&')</script>"
 
@@ -81,17 +81,17 @@ def test_every_table_and_figure_is_listed_with_its_state(run):
 
 def test_what_the_contents_name_exists_and_what_exists_is_listed(run):
     known = {one.name for one in experiments.experiments()}
-    named = {name for entry in contents.in_papers() for name in entry.by}
+    named = {name for entry in registry.in_papers() for name in entry.by}
     assert named <= known
     listed = json.loads(run("reproduce", "--json").stdout)
     assert known == {one["name"] for one in listed if one.get("shows")}
     assert {one.part_of for one in experiments.experiments()} <= known | {""}
-    assert all(entry.by or entry.note for entry in contents.in_papers())
+    assert all(entry.by or entry.note for entry in registry.in_papers())
 
 
 def test_the_quick_book_takes_less_than_a_quarter_of_an_hour_and_the_whole_one_a_night():
     known = experiments.experiments()
-    quick, whole = (contents.planned(known, quick=quick) for quick in (True, False))
+    quick, whole = (registry.planned(known, quick=quick) for quick in (True, False))
     assert len(quick) == 13
     assert not {"plm-quick", "mlpp-yeast"} & {one.name for one in whole}
     assert sum(one.minutes for one in quick) < 15
@@ -99,7 +99,7 @@ def test_the_quick_book_takes_less_than_a_quarter_of_an_hour_and_the_whole_one_a
 
 
 def test_every_published_table_has_a_place_in_the_contents():
-    assert {entry.paper for entry in contents.in_papers()} == set(contents.TITLES)
+    assert {entry.paper for entry in registry.in_papers()} == set(registry.TITLES)
 
 
 def test_a_book_holds_numbers_verdicts_and_pictures_and_needs_nothing_else(reproduce, tmp_path):

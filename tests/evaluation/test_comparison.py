@@ -20,7 +20,7 @@ from labelrank.evaluation import StratifiedFolds, compare
 from labelrank.evaluation.cell import cuts, indicator
 from labelrank.evaluation.compare import equal_candidates
 from labelrank.evaluation.tables import summarise
-from labelrank.evaluation.usage import PeakMemory
+from labelrank.evaluation.workers import PeakMemory
 from labelrank.metrics import criteria, exact_match
 from labelrank.report.comparison import as_csv, as_latex, as_markdown
 from labelrank.report.critical_difference import cliques, draw_critical_difference

@@ -125,7 +125,21 @@ def test_bernoulli_wins_with_few_words_and_multinomial_with_many():
 
 
 @pytest.mark.data
-def test_one_neighbour_over_fits():
-    points = lecture.capacity_points("kNN", "n_neighbors", (1, 10), 0, 2)
-    assert points[0].training_error < points[1].training_error
-    assert points[0].test_error > points[1].test_error
+def test_one_neighbour_over_fits(monkeypatch):
+    monkeypatch.setattr(lecture, "_CAPACITY", {"n_neighbors": ("kNN", (1, 10))})
+    one, one_test, ten, ten_test = (record.ours for record in lecture.capacity(seed=0, jobs=2))
+    assert one < ten
+    assert one_test > ten_test
+
+
+def test_kernels_and_terms_of_the_reuters_tables():
+    np.testing.assert_array_equal(
+        lecture.kernel_of("poly 2", np.array([[1.0, 0.5]])), [[4.0, 2.25]]
+    )
+    np.testing.assert_array_equal(lecture.kernel_of("rbf 1.0", np.array([[1.0]])), [[1.0]])
+    np.testing.assert_allclose(
+        reuters.with_constant([[1.0, 2.0]], 0.5).toarray(), [[1.0, 2.0, 0.5]]
+    )
+    present = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
+    statistics = reuters.largest_chi_square(present, np.eye(4)[:, :1])
+    np.testing.assert_allclose(statistics, [4 / 3, 4 / 3])

@@ -126,7 +126,7 @@ def _as_lines(chosen: Any, records: Sequence[Any], seed: int) -> list[str]:
 
 
 def _show(chosen: Any, records: Sequence[Any]) -> None:
-    from labelrank.experiments.contents import authors
+    from labelrank.experiments.registry import authors
 
     rows = [
         (r.row, r.column, r.published, r.ours, r.difference, r.verdict, r.note) for r in records
@@ -164,9 +164,9 @@ def _run_book(asked: Options, shown: Shown) -> None:
 
 def _chosen(quick: bool, shown: Shown) -> list[Any]:
     from labelrank.errors import MissingError
-    from labelrank.experiments import contents, registry
+    from labelrank.experiments import registry
 
-    wanted = contents.planned(registry.experiments(), quick)
+    wanted = registry.planned(registry.experiments(), quick)
     chosen = [one for one in wanted if one.has_data]
     without = [one.name for one in wanted if one not in chosen]
     if not chosen:
@@ -224,7 +224,7 @@ def _close(
 
 
 def _list(json: bool) -> None:
-    from labelrank.experiments.contents import authors, contents
+    from labelrank.experiments.registry import authors, contents
 
     entries = contents()
     if json:

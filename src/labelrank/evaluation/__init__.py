@@ -1,5 +1,6 @@
 """How to compare learners: comparisons, splits, learning curves, tests of significance."""
 
+from labelrank.evaluation.cell import StratifiedFolds
 from labelrank.evaluation.compare import compare
 from labelrank.evaluation.curves import (
     CapacityPoint,
@@ -10,7 +11,6 @@ from labelrank.evaluation.curves import (
     learning_curve,
     prequential,
 )
-from labelrank.evaluation.splits import StratifiedFolds
 from labelrank.evaluation.statistics import (
     friedman_nemenyi,
     paired_t_test,

@@ -1,29 +1,30 @@
-"""One cell of a comparison: a learner taught the training part of a fold, asked its test part."""
+"""Folds, and one cell of a comparison: a learner taught one part of a fold, asked the other."""
 
 import traceback
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils import get_tags
+from sklearn.utils import check_random_state, get_tags
 from threadpoolctl import threadpool_limits
 
 from labelrank import metrics
-from labelrank._types import Array
+from labelrank._types import Array, Int64
 from labelrank.errors import InputError, LabelrankError
-from labelrank.evaluation.splits import StratifiedFolds
-from labelrank.evaluation.usage import PeakMemory, timed
+from labelrank.evaluation.workers import Cell, PeakMemory, failure, timed
+from labelrank.kernels import folds
 from labelrank.learners.base import LabelRanker
 from labelrank.metrics import criteria
 from labelrank.metrics.criteria import scores_of
+from labelrank.relevance import check_relevance, from_classes, is_class_vector, relevant_part
 from labelrank.text import TextColumn, make_vectorizer
 
 Settings = Mapping[str, Any]
@@ -32,17 +33,6 @@ INNER_FOLDS = 3
 OF_CLASSES = ("exact_match", "hamming_score")
 COSTS = ("fit_seconds", "predict_seconds", "peak_mib")
 WARM_UP_ROWS = 40
-
-
-class Cell(NamedTuple):
-    """Which learner on which fold of which data set."""
-
-    dataset: str
-    learner: str
-    fold: int
-
-    def __str__(self) -> str:
-        return f"{self.learner} on {self.dataset}, fold {self.fold + 1}"
 
 
 @dataclass(frozen=True)
@@ -68,7 +58,7 @@ class Bench:
     seed: int
     representation: str = "tfidf"
     max_terms: int | None = None
-    _features: dict[tuple[str, int], Any] = field(default_factory=dict)
+    _features: dict[tuple[str, int], tuple[Any, Any]] = field(default_factory=dict)
     _warm: set[tuple[str, str]] = field(default_factory=set)
 
     @property
@@ -124,10 +114,14 @@ class Bench:
         }
 
     def _matrices(self, problem: Problem, fold: int, learner: Any) -> tuple[Any, Any]:
-        """Training and test inputs; terms and their weights come from the training texts only."""
+        """Training and test inputs; terms, and means for missing values, come from the former."""
         train, test = problem.splits[fold]
         if not problem.has_texts:
-            return _filled(problem.inputs[train], problem.inputs[test])
+            X_train, X_test = problem.inputs[train], problem.inputs[test]
+            if sp.issparse(X_train) or not (np.isnan(X_train).any() or np.isnan(X_test).any()):
+                return X_train, X_test
+            means = SimpleImputer(keep_empty_features=True).fit(X_train)
+            return means.transform(X_train), means.transform(X_test)
         parts = [[problem.inputs[i] for i in rows] for rows in (train, test)]
         if reads_texts(learner):
             return TextColumn().transform(parts[0]), TextColumn().transform(parts[1])
@@ -135,15 +129,14 @@ class Bench:
             terms = make_vectorizer(self.representation, max_terms=self.max_terms)
             made = terms.fit_transform(parts[0]), terms.transform(parts[1])
             self._features = {(problem.name, fold): made}
-        found: tuple[Any, Any] = self._features[problem.name, fold]
-        return found
+        return self._features[problem.name, fold]
 
     def _tuned(self, cell: Cell, learner: Any, X: Any, Y: Any) -> Settings:
         """The candidate that is best by cross-validation within the training part."""
         if not self.candidates:
             return {}
         problem = self.problems[cell.dataset]
-        folds = StratifiedFolds(INNER_FOLDS, random_state=self.seed)
+        inner = StratifiedFolds(INNER_FOLDS, random_state=self.seed)
         sign = -1.0 if smaller_is_better(self.tune_for) else 1.0
 
         def score(fitted: Any, X: Any, Y: Any) -> float:
@@ -154,7 +147,7 @@ class Bench:
             learner,
             [{key: [value] for key, value in tried.items()} for tried in self.candidates[cell[1]]],
             scoring=score,
-            cv=list(folds.split(X, indicator(Y) if problem.has_classes else Y)),
+            cv=list(inner.split(X, indicator(Y) if problem.has_classes else Y)),
             refit=False,
             error_score="raise",
         )
@@ -181,24 +174,66 @@ class Bench:
         return values
 
 
-def warm_up(learner: Any, X: Any, Y: Any) -> None:
-    """Fit on a few rows: compiled code is made or loaded at its first use, not on the clock.
+class StratifiedFolds:
+    """Cross-validation in which every fold has its share of every label.
 
-    A learner that fails here fails, and says why, in the fit that is timed.
+    Iterative stratification (Sechidis et al. 2011), sparse and compiled: a million instances with
+    a thousand labels take seconds. Usable wherever scikit-learn takes `cv`.
+
+    Parameters
+    ----------
+    n_splits : int, default 10
+    random_state : int, RandomState or None
+        Decides between folds that are equally good; the same seed gives the same folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelrank.evaluation import StratifiedFolds
+    >>> Y = np.array([[1, 0]] * 4 + [[0, 1]] * 2)
+    >>> [Y[test].sum(axis=0).tolist() for _, test in StratifiedFolds(2, random_state=0).split(Y, Y)]
+    [[2, 1], [2, 1]]
     """
+
+    def __init__(self, n_splits: int = 10, *, random_state: Any = None) -> None:
+        self.n_splits = n_splits
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        return self.n_splits
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Int64, Int64]]:
+        """Pairs (train, test) of row indices."""
+        fold = self.assign(y)
+        for f in range(self.n_splits):
+            yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+
+    def assign(self, Y: Any) -> Int64:
+        """The fold of each row."""
+        if is_class_vector(Y):
+            relevant = from_classes(Y, np.unique(Y))
+        else:
+            relevant = relevant_part(check_relevance(Y))
+        n = relevant.shape[0]
+        if not 2 <= self.n_splits <= n:
+            raise InputError(f"got {self.n_splits} folds for {n} instances; give 2 to {n} folds")
+        noise = check_random_state(self.random_state).random_sample(n)
+        columns = relevant.tocsc()
+        fold = np.empty(n, np.int64)
+        folds.assign(
+            relevant.indptr.astype(np.int64), relevant.indices.astype(np.int32),
+            columns.indptr.astype(np.int64), columns.indices.astype(np.int32),
+            noise, self.n_splits, fold,
+        )  # fmt: skip
+        return fold
+
+
+def warm_up(learner: Any, X: Any, Y: Any) -> None:
+    """Fit on a few rows: this loads compiled code off the clock; errors show in the timed fit."""
     few = slice(0, WARM_UP_ROWS)
     with warnings.catch_warnings(), suppress(Exception):
         warnings.simplefilter("ignore")
         clone(learner).fit(X[few], Y[few]).predict(X[few])
-
-
-def failure(cell: Cell, reason: str, *, is_lost: bool = False) -> dict[str, Any]:
-    """The record of a cell without values; a lost one fell to the machine, not to its learner.
-
-    >>> failure(Cell("yeast", "NB", 0), "got negative values")["error"]
-    'got negative values'
-    """
-    return {**cell._asdict(), "error": reason, "lost": is_lost, "warnings": []}
 
 
 def _reason(error: Exception) -> str:
@@ -209,14 +244,6 @@ def _reason(error: Exception) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
     named = f"{type(error).__name__}: {sentence}" if sentence else type(error).__name__
     return f"{named} ({Path(place.filename).name}, line {place.lineno})"
-
-
-def _filled(X_train: Any, X_test: Any) -> tuple[Any, Any]:
-    """Missing values (NaN) of a dense matrix replaced by the means of the training part."""
-    if sp.issparse(X_train) or not (np.isnan(X_train).any() or np.isnan(X_test).any()):
-        return X_train, X_test
-    means = SimpleImputer(keep_empty_features=True).fit(X_train)
-    return means.transform(X_train), means.transform(X_test)
 
 
 def prepared(learner: Any, problem: Problem) -> Any:
@@ -240,11 +267,7 @@ def reads_texts(learner: Any) -> bool:
 
 
 def smaller_is_better(criterion: str) -> bool:
-    """True for losses, counts, times and memory.
-
-    >>> smaller_is_better("ranking_loss"), smaller_is_better("micro_f1")
-    (True, False)
-    """
+    """True for losses, counts, times and memory."""
     return criterion in COSTS or criteria.get(criterion).direction != criteria.LARGER
 
 
@@ -256,11 +279,7 @@ def _answer(fitted: Any, X: Any, problem: Problem) -> tuple[Array | None, Any]:
 
 
 def cuts(scores: Array, members: Array) -> Any:
-    """The threshold in the scores of each row: 0 if calibrated, else between set and rest.
-
-    >>> cuts(np.array([[3.0, 2.0, 1.0]]), np.array([[True, False, False]])).tolist()
-    [2.5]
-    """
+    """The threshold in the scores of each row: 0 if calibrated, else between set and rest."""
     if np.array_equal(members, scores > 0):
         return 0.0
     lowest = np.where(members, scores, np.inf).min(axis=1)
@@ -271,11 +290,7 @@ def cuts(scores: Array, members: Array) -> Any:
 
 
 def indicator(codes: Array) -> sp.csr_array:
-    """One column for each class of each target, so that folds have their share of all of them.
-
-    >>> indicator(np.array([[0, 2], [1, 2]])).toarray().astype(int).tolist()
-    [[1, 0, 1], [0, 1, 1]]
-    """
+    """One column for each class of each target, so that folds have their share of all of them."""
     blocks = [
         column[:, None] == np.unique(column[~np.isnan(column)])
         for column in np.asarray(codes, np.float64).T

@@ -22,15 +22,14 @@ from labelrank.evaluation.cell import (
     COSTS,
     OF_CLASSES,
     Bench,
-    Cell,
     Problem,
     Settings,
+    StratifiedFolds,
     indicator,
     prepared,
 )
-from labelrank.evaluation.splits import StratifiedFolds
 from labelrank.evaluation.store import CellStore, fingerprint
-from labelrank.evaluation.workers import measured
+from labelrank.evaluation.workers import Cell, measured
 from labelrank.text import make_vectorizer
 
 if TYPE_CHECKING:
@@ -117,7 +116,10 @@ def compare(
     >>> found.filter(criterion="micro_f1").height
     2
     """
-    problems = [_problem(one, cv, split, seed) for one in _as_list(data)]
+    data = [data] if isinstance(data, str | os.PathLike | datasets.Dataset) else list(data)
+    if not data:
+        raise InputError("got no data set; give at least one")
+    problems = [_problem(one, cv, split, seed) for one in data]
     chosen = _criteria(criteria, problems)
     bench = Bench(
         problems={problem.name: problem for problem in problems},
@@ -131,22 +133,14 @@ def compare(
     _check(bench, problems, jobs)
     known = _fingerprints(bench)
     with nullcontext(None) if out is None else CellStore(out) as store:
-        there = {} if store is None else _usable(store.done, retry, chosen)
+        there = {} if store is None else {
+            mark: one for mark, one in store.done.items()
+            if (not retry if "error" in one else one["criteria"].keys() >= set(chosen))
+        }  # fmt: skip
         records = {cell: there[mark] for cell, mark in known.items() if mark in there}
         _run(bench, known, records, store, jobs, memory, progress)
     _tell_failures({cell: records[cell] for cell in known}, is_stored=out is not None)
     return _frame([records[cell] for cell in known], chosen)
-
-
-def _usable(
-    done: dict[str, dict[str, Any]], retry: bool, chosen: list[str]
-) -> dict[str, dict[str, Any]]:
-    """The stored records that tell of the chosen criteria, or of a failure."""
-    return {
-        mark: one
-        for mark, one in done.items()
-        if (not retry if "error" in one else one["criteria"].keys() >= set(chosen))
-    }
 
 
 def _run(
@@ -166,7 +160,10 @@ def _run(
     with closing(measured(bench, left, jobs=jobs, memory=memory)) as outcomes:
         for cell, found in outcomes:
             records[cell] = {"fingerprint": known[cell], **found}
-            _pass_on(cell, found["warnings"], told)
+            for sentence in (f"{cell.learner} on {cell.dataset}: {w}" for w in found["warnings"]):
+                if sentence not in told:  # in an earlier fold
+                    told.add(sentence)
+                    warnings.warn(sentence, stacklevel=3)
             if store is not None and not found.get("lost"):
                 store.add(records[cell])
             tell(len(records), len(known))
@@ -185,30 +182,13 @@ def _tell_failures(records: Mapping[Cell, Mapping[str, Any]], *, is_stored: bool
     warnings.warn(sentence, FitFailedWarning, stacklevel=3)
 
 
-def _pass_on(cell: Cell, heard: list[str], told: set[str]) -> None:
-    """Warn of what a learner warned of, once and not in every fold."""
-    for sentence in (f"{cell.learner} on {cell.dataset}: {text}" for text in heard):
-        if sentence not in told:
-            told.add(sentence)
-            warnings.warn(sentence, stacklevel=4)
-
-
 def known_criteria() -> list[str]:
-    """The names that `compare` takes as criteria of data with labels.
-
-    >>> "micro_f1" in known_criteria()
-    True
-    """
+    """The names that `compare` takes as criteria of data with labels."""
     return [*metrics.criteria.names(), *COSTS]
 
 
 def equal_candidates(grids: Mapping[str, Grid], seed: int = 0) -> dict[str, list[Settings]]:
-    """As many settings from each grid as the smallest one holds, drawn without repetition.
-
-    >>> {name: len(tried) for name, tried in equal_candidates(
-    ...     {"kNN": {"n_neighbors": [5, 15, 30]}, "NB": {"alpha": [0.1, 1]}}).items()}
-    {'kNN': 2, 'NB': 2}
-    """
+    """As many settings from each grid as the smallest one holds, drawn without repetition."""
     every = {name: list(ParameterGrid(dict(grid))) for name, grid in grids.items()}
     budget = min(map(len, every.values()))
     found = {}
@@ -229,15 +209,9 @@ def _candidates(
     return equal_candidates({name: tune[name] for name in learners}, seed)
 
 
-def _as_list(data: Any) -> list[Any]:
-    single = isinstance(data, str | os.PathLike | datasets.Dataset)
-    found = [data] if single else list(data)
-    if not found:
-        raise InputError("got no data set; give at least one")
-    return [one if isinstance(one, datasets.Dataset) else datasets.load(one) for one in found]
-
-
 def _problem(dataset: Any, cv: int, split: str | None, seed: int) -> Problem:
+    if not isinstance(dataset, datasets.Dataset):
+        dataset = datasets.load(dataset)
     if not dataset.label_names:
         raise InputError(f"{dataset.name} has no labels; name the column that holds them")
     if split is not None:
@@ -247,10 +221,9 @@ def _problem(dataset: Any, cv: int, split: str | None, seed: int) -> Problem:
         balanced = indicator(dataset.Y) if has_classes else dataset.Y
         rows = list(StratifiedFolds(cv, random_state=seed).split(None, balanced))
     has_texts = dataset.texts is not None
-    return Problem(
-        dataset.name, dataset.texts if has_texts else _sliceable(dataset.X), dataset.Y, has_texts,
-        has_classes, rows,
-    )  # fmt: skip
+    X = sp.csr_array(dataset.X) if sp.issparse(dataset.X) else np.asarray(dataset.X)
+    inputs = dataset.texts if has_texts else X
+    return Problem(dataset.name, inputs, dataset.Y, has_texts, has_classes, rows)
 
 
 def _official(dataset: Any, split: str) -> tuple[Any, list[Any]]:
@@ -261,10 +234,6 @@ def _official(dataset: Any, split: str) -> tuple[Any, list[Any]]:
     n = dataset.train.n_instances
     whole = join({"train": dataset.train, "test": dataset.test}, dataset.name)
     return whole, [(np.arange(n), np.arange(n, whole.n_instances))]
-
-
-def _sliceable(X: Any) -> Any:
-    return sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
 
 
 def _criteria(asked: Sequence[str] | None, problems: list[Problem]) -> list[str]:

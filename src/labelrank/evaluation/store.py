@@ -31,28 +31,7 @@ _PLACE = re.compile(r"(labelrank(?:\.\w+)+)(?::\w+)?")
 class CellStore:
     """The results in a folder, by their fingerprint; one run at a time may hold it.
 
-    Parameters
-    ----------
-    folder : path
-        Made if it is not there.
-    name : str
-        Of the file.
-
-    Attributes
-    ----------
-    done : dict
-        Fingerprint to record, for every whole line of the file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from labelrank.evaluation.store import CellStore
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with CellStore(folder) as store:
-    ...         store.add({"fingerprint": "a", "micro_f1": 0.5})
-    ...     with CellStore(folder) as store:
-    ...         store.done["a"]["micro_f1"]
-    0.5
+    `done` holds the record of every whole line of the file.
     """
 
     def __init__(self, folder: str | os.PathLike[str], name: str = "cells.jsonl") -> None:
@@ -82,7 +61,9 @@ class CellStore:
         text = json.dumps(_finite(record), ensure_ascii=False, allow_nan=False, default=str)
         size = os.fstat(self._file).st_size
         try:
-            _write_all(self._file, f"{text}\n".encode())
+            left = f"{text}\n".encode()
+            while left:
+                left = left[os.write(self._file, left) :]
             os.fsync(self._file)
         except OSError as error:
             with suppress(OSError):
@@ -110,14 +91,12 @@ class CellStore:
         if whole < len(content):
             os.ftruncate(self._file, whole)
         for number, line in enumerate(content[:whole].splitlines(), start=1):
-            record = _record(line)
-            if record is None:
-                warnings.warn(
-                    f"line {number} of {self.path} is damaged; its result is measured again",
-                    stacklevel=3,
-                )
-            else:
+            try:
+                record = json.loads(line)
                 self.done[record["fingerprint"]] = record
+            except (ValueError, TypeError, KeyError):
+                sentence = f"line {number} of {self.path} is damaged; its result is measured again"
+                warnings.warn(sentence, stacklevel=3)
 
     def _refusal(self, error: OSError, advice: str) -> MissingError:
         return MissingError(f"{self.path}: cannot be written ({error.strerror or error}); {advice}")
@@ -127,9 +106,6 @@ def fingerprint(*parts: Any) -> str:
     """A short digest of settings: equal for equal ones, in whatever order a mapping names them.
 
     Classes and functions count by their name and their `code`, objects by those of their class.
-
-    >>> fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
-    True
     """
     return _digest(json.dumps(parts, sort_keys=True, default=_named))
 
@@ -148,10 +124,7 @@ def _digest(text: str) -> str:
 
 @lru_cache
 def code(module: str) -> str:
-    """A digest of the code of a module and of all that it imports from labelrank.
-
-    Docstrings, comments and layout do not count.
-    """
+    """A digest of the code of a module and of all that it imports from labelrank."""
     trees: dict[str, str] = {}
     waiting = {module}
     while waiting:
@@ -195,6 +168,8 @@ def _places(tree: ast.Module) -> Iterator[str]:
             places = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from (place if _file(place) else f"{node.module}" for place in places)
             yield from (place for place in places if node.module == "labelrank")
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield f"{node.value.id}.{node.attr}"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
@@ -212,15 +187,6 @@ def _modules(place: str) -> list[str]:
     return []
 
 
-def _record(line: bytes) -> dict[str, Any] | None:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return None
-    is_cell = isinstance(found, dict) and isinstance(found.get("fingerprint"), str)
-    return found if is_cell else None
-
-
 def _finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _finite(entry) for key, entry in value.items()}
@@ -229,8 +195,3 @@ def _finite(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return _finite(value.tolist())
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _write_all(file: int, content: bytes) -> None:
-    while content:
-        content = content[os.write(file, content) :]

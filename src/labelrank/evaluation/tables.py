@@ -121,7 +121,9 @@ def summarise(frame: pl.DataFrame, criterion: str) -> Table:
     learners = list(dict.fromkeys(frame["learner"]))
     folds = {name: [values[name, learner] for learner in learners] for name in datasets}
     means = np.array([[np.mean(one) for one in folds[name]] for name in datasets]).T
-    deviations = np.array([[_deviation(one) for one in folds[name]] for name in datasets]).T
+    deviations = np.array(
+        [[np.std(one, ddof=1) if len(one) > 1 else np.nan for one in folds[d]] for d in datasets]
+    ).T
     tests: list[Comparison] = []
     friedman = None
     if criterion not in COSTS:
@@ -139,13 +141,7 @@ def summarise(frame: pl.DataFrame, criterion: str) -> Table:
 
 
 def complete(means: Float64) -> tuple[Mask, Mask]:
-    """Learners (rows) with a value on all data sets (columns) that have any, and those data sets.
-
-    >>> nan = float("nan")
-    >>> rows, columns = complete(np.array([[1.0, nan, 2.0], [3.0, nan, nan]]))
-    >>> rows.tolist(), columns.tolist()
-    ([True, False], [True, False, True])
-    """
+    """Learners (rows) with a value on all data sets (columns) that have any; those data sets."""
     known = np.isfinite(means)
     columns: Mask = np.any(known, axis=0)
     rows: Mask = np.all(known[:, columns], axis=1)
@@ -176,10 +172,6 @@ def _values(frame: pl.DataFrame, criterion: str) -> dict[tuple[str, str], Float6
         (str(name), str(learner)): group["value"].cast(float).fill_null(np.nan).to_numpy()
         for (name, learner), group in groups.items()
     }
-
-
-def _deviation(values: Float64) -> float:
-    return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
 def _best(means: Float64, criterion: str) -> Float64:

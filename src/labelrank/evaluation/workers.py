@@ -1,20 +1,39 @@
-"""Cells measured in this process, or side by side in processes of their own."""
+"""Cells measured in this process, or side by side in their own: records, time and memory."""
 
+import ctypes
+import gc
 import multiprocessing
 import os
+import sys
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Protocol
+from time import perf_counter
+from typing import Any, NamedTuple, Protocol
 
 from labelrank.errors import InputError
-from labelrank.evaluation.cell import Cell, failure
 
+_STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+_MIB = 2**20
 _ENDED = (
     "its process was ended from outside, most likely for want of memory; "
     "use fewer jobs, or leave out this learner"
 )
+
+
+class Cell(NamedTuple):
+    """Which learner on which fold of which data set."""
+
+    dataset: str
+    learner: str
+    fold: int
+
+    def __str__(self) -> str:
+        return f"{self.learner} on {self.dataset}, fold {self.fold + 1}"
+
 
 Outcome = tuple[Cell, dict[str, Any]]
 
@@ -27,6 +46,11 @@ class Bench(Protocol):
 
     def measure(self, cell: Cell) -> dict[str, Any]:
         """The record of the cell; whatever fails is told by the record, not raised."""
+
+
+def failure(cell: Cell, reason: str, *, is_lost: bool = False) -> dict[str, Any]:
+    """The record of a cell without values; a lost one fell to the machine, not to its learner."""
+    return {**cell._asdict(), "error": reason, "lost": is_lost, "warnings": []}
 
 
 def measured(
@@ -139,3 +163,50 @@ def _follow_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+def timed(call: Callable[[], Any]) -> tuple[Any, float]:
+    """What the call returns, and its seconds of wall-clock time."""
+    start = perf_counter()
+    found = call()
+    return found, perf_counter() - start
+
+
+class PeakMemory:
+    """How far the resident memory of this process rose above its level at the start, in MiB.
+
+    What was free before is given back to the system first: memory that is merely used again
+    would not count. Linux tells the peak of any stretch of time; elsewhere only the peak of
+    the whole process is known, so that `mib` is None unless it rose.
+    """
+
+    mib: float | None = None
+
+    def __enter__(self) -> "PeakMemory":
+        gc.collect()
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
+        try:  # Linux lets the peak start anew, from 4.0 on
+            _RESET.write_text("5")
+            self._reset = _resident("VmHWM") > 0
+        except (OSError, StopIteration):
+            self._reset = False
+        self._before = _resident("VmRSS") if self._reset else _peak_of_process()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        after = _resident("VmHWM") if self._reset else _peak_of_process()
+        if self._reset or after > self._before:
+            self.mib = max(after - self._before, 0) / _MIB
+
+
+def _resident(field: str) -> int:
+    lines = _STATUS.read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(field)).split()[1]) * 1024
+
+
+def _peak_of_process() -> int:
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

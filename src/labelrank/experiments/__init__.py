@@ -4,7 +4,6 @@ A paper is a module of this package. Listing experiments is quick: modules impor
 data only inside their functions.
 """
 
-from labelrank.experiments.record import Record, judge, to_json
 from labelrank.experiments.registry import (
     Experiment,
     experiment,
@@ -13,6 +12,7 @@ from labelrank.experiments.registry import (
     published,
     run,
 )
+from labelrank.experiments.verdicts import Record, judge, to_json
 
 __all__ = [
     "Experiment", "Record", "experiment", "experiments", "find", "judge", "published", "run",

@@ -17,8 +17,8 @@ from typing import Any
 
 from labelrank.evaluation.store import CellStore, fingerprint
 from labelrank.experiments import figures
-from labelrank.experiments.record import Record, judge
 from labelrank.experiments.registry import Experiment
+from labelrank.experiments.verdicts import Record, judge
 
 FILE = "chapters.jsonl"
 

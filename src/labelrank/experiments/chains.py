@@ -9,10 +9,11 @@ one or few earlier labels are hardly ever met, and chains gain nothing (`chains-
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import labelrank
 from labelrank.experiments import figures
 from labelrank.experiments.protocol import hold_out, learner
-from labelrank.experiments.record import Record
 from labelrank.experiments.registry import experiment, published
+from labelrank.experiments.verdicts import Record
 
 _SETS = ("Music", "Scene", "Yeast", "Medical", "Enron")
 _METHODS = ("IC", "CC", "MCC", "VCC", "MsCC", "VsCC")
@@ -78,9 +79,7 @@ def chains_trellis(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """The tree of a full chain and the trellis of a Viterbi chain, from a real instance."""
     import polars as pl
 
-    from labelrank import datasets
-
-    train, test = hold_out(datasets.load("music"), 3, seed)
+    train, test = hold_out(labelrank.datasets.load("music"), 3, seed)
     # A data frame, so that the pictures carry the names of the labels.
     Y = pl.DataFrame(train.Y.toarray(), schema=train.label_names)
     for figure, method, labels in ((4, "PCC", Y[:, :4]), (5, "VCC", Y)):
@@ -113,16 +112,14 @@ def jaccards(
 
     The links are "logistic", or forests of trees that weigh "all" or "some" features at a split.
     """
-    from labelrank import datasets, metrics
-
-    train, test = hold_out(datasets.load(name.lower()), 3, seed)
+    train, test = hold_out(labelrank.datasets.load(name.lower()), 3, seed)
     found = {}
     for method in methods:
         chain = learner(method, seed, jobs)
         if links != "logistic":
             _put_forests(chain, links)
         predicted = chain.fit(train.X, train.Y).predict(test.X)
-        found[method] = float(metrics.jaccard(test.Y, predicted))
+        found[method] = float(labelrank.metrics.jaccard(test.Y, predicted))
     return found
 
 

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import labelrank
 from labelrank.experiments import figures
 from labelrank.experiments.protocol import hold_out, learner, with_known
-from labelrank.experiments.record import Record
 from labelrank.experiments.registry import experiment, published
 from labelrank.experiments.reuters import METHODS, documents, made, parts
+from labelrank.experiments.verdicts import Record
 
 _CATEGORY = "interest"
 _ON_CURVE = {
@@ -33,9 +34,7 @@ _CAPACITY = {
 )  # fmt: skip
 def reuters_sizes(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Documents and common categories of Reuters-21578."""
-    from labelrank import datasets
-
-    data = datasets.load("reuters21578")
+    data = labelrank.datasets.load("reuters21578")
     for row in published("reuters_sizes"):
         for part in ("train", "test"):
             chosen = getattr(data, part)
@@ -55,9 +54,7 @@ def rcv1_topics(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """The largest topics of RCV1."""
     import numpy as np
 
-    from labelrank import datasets
-
-    data = datasets.load("rcv1v2")
+    data = labelrank.datasets.load("rcv1v2")
     shares = 100 * np.asarray((data.Y > 0).sum(axis=0)).ravel() / data.n_instances
     largest = np.argsort(-shares, kind="stable")[:_LARGEST]
     bars = {data.label_names[k]: float(shares[k]) for k in largest}
@@ -95,10 +92,8 @@ def _scores(
     title: str, train: Any, texts: list[str], column: int, seed: int, jobs: int | None
 ) -> Any:
     """Scores of the test documents for the category; trees learn that category alone."""
-    from labelrank.text import make_vectorizer
-
     name, representation, settings = _ON_CURVE[title]
-    terms = make_vectorizer(representation)
+    terms = labelrank.text.make_vectorizer(representation)
     X, X_test = terms.fit_transform(train.texts), terms.transform(texts)
     chosen = with_known(learner(name, seed, jobs, **settings), estimator__random_state=seed)
     if name == "trees":
@@ -132,16 +127,16 @@ def event_models(*, seed: int, jobs: int | None) -> Iterator[Record]:
 
 def event_model_curves(name: str, seed: int, most: int = 2**17) -> Iterator[Record]:
     """One record per vocabulary size and event model; the last size is the whole vocabulary."""
-    from labelrank import datasets, metrics
-
     split = parts(labelled=True) if name == "reuters21578" else None
-    train, test = split or hold_out(datasets.load(name), 3, seed)
+    train, test = split or hold_out(labelrank.datasets.load(name), 3, seed)
     counts, counts_test = _counts_by_frequency(train.texts, test.texts)
     sizes = [size for size in (2**p for p in range(4, 18)) if size < min(counts.shape[1], most)]
     for size in [*sizes, min(counts.shape[1], most)]:
         for title, model in (("multinomial", "NB"), ("Bernoulli", "NB-Bernoulli")):
             fitted = learner(model, seed, None).fit(counts[:, :size], train.Y)
-            wrong = metrics.one_error(test.Y, fitted.decision_function(counts_test[:, :size]))
+            wrong = labelrank.metrics.one_error(
+                test.Y, fitted.decision_function(counts_test[:, :size])
+            )
             yield Record(f"{name} {size:,} terms", title, None, 100 * (1 - float(wrong)))
 
 
@@ -149,9 +144,7 @@ def _counts_by_frequency(texts: list[str], texts_test: list[str]) -> tuple[Any, 
     """Word counts with the terms of most training documents first."""
     import numpy as np
 
-    from labelrank.text import make_vectorizer
-
-    vectorizer = make_vectorizer("bag")
+    vectorizer = labelrank.text.make_vectorizer("bag")
     counts, counts_test = vectorizer.fit_transform(texts), vectorizer.transform(texts_test)
     order = np.argsort(-np.bincount(counts.indices, minlength=counts.shape[1]), kind="stable")
     return counts[:, order], counts_test[:, order]
@@ -166,21 +159,14 @@ def _counts_by_frequency(texts: list[str], texts_test: list[str]) -> tuple[Any, 
 def capacity(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Training and test error along C, k and alpha: over-fitting made visible."""
     for parameter, (title, values) in _CAPACITY.items():
-        for point in capacity_points(title, parameter, values, seed, jobs):
+        data = documents(METHODS[title].terms, labelled=True)
+        chosen = with_known(made(METHODS[title], seed, jobs), threshold="cardinality")
+        train, test = (data.X, data.Y), (data.X_test, data.Y_test)
+        curve = labelrank.evaluation.capacity_curve(chosen, parameter, values, train, test)
+        for point in curve:
             row = f"{title} {parameter} = {point.value:g}"
             yield Record(row, "training error", None, point.training_error)
             yield Record(row, "test error", None, point.test_error)
-
-
-def capacity_points(
-    title: str, parameter: str, values: tuple[float, ...], seed: int, jobs: int | None
-) -> Any:
-    """The curve of one parameter; see `evaluation.draw_capacity`."""
-    from labelrank.evaluation import capacity_curve
-
-    data = documents(METHODS[title].terms, labelled=True)
-    chosen = with_known(made(METHODS[title], seed, jobs), threshold="cardinality")
-    return capacity_curve(chosen, parameter, values, (data.X, data.Y), (data.X_test, data.Y_test))
 
 
 @experiment(
@@ -207,12 +193,7 @@ def reuters_kernels(*, seed: int, jobs: int | None) -> Iterator[Record]:
 
 
 def kernel_of(name: str, products: Any) -> Any:
-    """Values of a kernel from inner products of vectors of length 1.
-
-    >>> import numpy as np
-    >>> kernel_of("poly 2", np.array([[1.0, 0.5]])), kernel_of("rbf 1.0", np.array([[1.0]]))
-    (array([[4.  , 2.25]]), array([[1.]]))
-    """
+    """Values of a kernel ("poly 2", "rbf 1.0") from inner products of vectors of length 1."""
     import numpy as np
 
     kind, value = name.split()
@@ -223,11 +204,8 @@ def kernel_of(name: str, products: Any) -> Any:
 def _break_even(between: tuple[Any, ...], Y: Any, Y_test: Any) -> float:
     from sklearn.svm import SVC
 
-    from labelrank import metrics
-
     machine = SVC(kernel="precomputed", cache_size=1000)
-    fitted = machine.fit(between[0], (Y > 0).toarray().ravel().astype(int))
-    points: Any = metrics.break_even_point(
-        Y_test, fitted.decision_function(between[1])[:, None], None
-    )
+    machine.fit(between[0], (Y > 0).toarray().ravel().astype(int))
+    scores = machine.decision_function(between[1])[:, None]
+    points: Any = labelrank.metrics.break_even_point(Y_test, scores, None)
     return 100 * float(points[0])

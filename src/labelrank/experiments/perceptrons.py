@@ -8,10 +8,11 @@ documents: order and size of the losses are comparable, digits are not.
 from collections.abc import Iterator
 from typing import Any
 
+import labelrank
 from labelrank.experiments import figures
 from labelrank.experiments.protocol import held, learner
-from labelrank.experiments.record import Record
 from labelrank.experiments.registry import experiment, published
+from labelrank.experiments.verdicts import Record
 
 _LOSSES = {
     "IsErr x100": ("is_error", lambda loss: 100 * loss),
@@ -35,9 +36,7 @@ _EPOCHS = 10
 )  # fmt: skip
 def mlpp_rcv1(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Ranking losses on RCV1 of the perceptron rankers."""
-    from labelrank import datasets
-
-    data = datasets.load("rcv1v2")
+    data = labelrank.datasets.load("rcv1v2")
     measured = {}
     for name in held((*_METHODS, "NB", "CMLPC")):
         fitted = learner(name, seed, jobs).fit(data.train.X, data.train.Y)
@@ -54,9 +53,7 @@ def mlpp_rcv1(*, seed: int, jobs: int | None) -> Iterator[Record]:
 )  # fmt: skip
 def cmlpc_rcv1(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Average precision, ranking loss, one error and Hamming loss on RCV1."""
-    from labelrank import datasets
-
-    data = datasets.load("rcv1v2")
+    data = labelrank.datasets.load("rcv1v2")
     for row in published("cmlpc_rcv1"):
         for name in held([_ON_RCV1[row["method"]]]):
             fitted = learner(name, seed, jobs).fit(data.train.X, data.train.Y)
@@ -89,8 +86,6 @@ def mlpp_yeast(*, seed: int, jobs: int | None) -> Iterator[Record]:
 
 
 def _small_table(name: str, seed: int, jobs: int | None) -> Iterator[Record]:
-    from labelrank.evaluation import wilcoxon
-
     by_method = _cross_validated(name, seed, jobs)
     values = {
         method: {loss: [fold[loss] for fold in folds] for loss in folds[0]}
@@ -101,9 +96,8 @@ def _small_table(name: str, seed: int, jobs: int | None) -> Iterator[Record]:
             continue
         loss = row["loss"]
         for method, losses in values.items():
-            note = ""
-            if method != "MLPP":
-                note = f"p = {wilcoxon(values['MLPP'][loss], losses[loss]).p_value:.3f}"
+            test = labelrank.evaluation.wilcoxon(values["MLPP"][loss], losses[loss])
+            note = "" if method == "MLPP" else f"p = {test.p_value:.3f}"
             yield Record(f"{name} {loss}", method, row[method], _mean(losses[loss]), note)
             if method == "MLPP" and loss == "IsErr x100":
                 worst = _mean(losses[_TIES_WRONG])
@@ -115,19 +109,14 @@ def _mean(values: list[float]) -> float:
 
 
 def _losses(Y: Any, scores: Any, seed: int) -> dict[str, float]:
-    from labelrank import metrics
-
-    criteria = metrics.evaluate_ranking(Y, scores, ties="random", random_state=seed)
+    criteria = labelrank.metrics.evaluate_ranking(Y, scores, ties="random", random_state=seed)
     return {name: scale(criteria[loss]) for name, (loss, scale) in _LOSSES.items()}
 
 
 def _percentages(fitted: Any, test: Any, seed: int) -> dict[str, float]:
-    from labelrank import metrics
-
-    criteria = metrics.evaluate(
-        test.Y, fitted.decision_function(test.X), predicted=fitted.predict(test.X), ties="random",
-        random_state=seed,
-    )  # fmt: skip
+    scores, predicted = fitted.decision_function(test.X), fitted.predict(test.X)
+    settings: dict[str, Any] = {"ties": "random", "random_state": seed}
+    criteria = labelrank.metrics.evaluate(test.Y, scores, predicted=predicted, **settings)
     return {
         "AvgPrec %": 100 * (1 - criteria["average_precision_loss"]),
         "RankLoss %": 100 * criteria["ranking_loss"],
@@ -145,9 +134,7 @@ def _cross_validated(name: str, seed: int, jobs: int | None) -> dict[str, list[d
     import numpy as np
     from sklearn.model_selection import KFold
 
-    from labelrank import datasets, metrics
-
-    data = datasets.load(name)
+    data = labelrank.datasets.load(name)
     data = data.subset(data.Y.sum(axis=1) > 0)
     by_method: dict[str, list[dict[str, float]]] = {method: [] for method in held(_METHODS)}
     for train, test in KFold(10, shuffle=True, random_state=seed).split(range(data.n_instances)):
@@ -156,7 +143,7 @@ def _cross_validated(name: str, seed: int, jobs: int | None) -> dict[str, list[d
         for method, folds in by_method.items():
             made = learner(method, seed, jobs, epochs=_SMALL[name], init="zeros")
             scores = made.fit(X, data.Y[train]).decision_function(X_test)
-            worst = float(100 * metrics.is_error(data.Y[test], scores, ties="worst"))
+            worst = float(100 * labelrank.metrics.is_error(data.Y[test], scores, ties="worst"))
             folds.append({**_losses(data.Y[test], scores, seed), _TIES_WRONG: worst})
     return by_method
 
@@ -165,12 +152,10 @@ def _represented(data: Any, train: Any, test: Any) -> tuple[Any, Any]:
     """Terms of texts by TF-IDF; features and all their products."""
     from sklearn.preprocessing import PolynomialFeatures
 
-    from labelrank.text import make_vectorizer
-
     if data.texts is None:
         products = PolynomialFeatures(degree=2, include_bias=False)
         return products.fit_transform(data.X[train]), products.transform(data.X[test])
-    terms = make_vectorizer("tfidf", max_terms=10_000, stop_words="english")
+    terms = labelrank.text.make_vectorizer("tfidf", max_terms=10_000, stop_words="english")
     texts, texts_test = ([data.texts[i] for i in rows] for rows in (train, test))
     return terms.fit_transform(texts), terms.transform(texts_test)
 
@@ -183,9 +168,7 @@ def _represented(data: Any, train: Any, test: Any) -> tuple[Any, Any]:
 )  # fmt: skip
 def mlpp_operations(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Perceptron operations in training and prediction, relative to binary relevance."""
-    from labelrank import datasets
-
-    data = datasets.load("rcv1v2")
+    data = labelrank.datasets.load("rcv1v2")
     counts = {name: _operations(learner(name, seed, jobs), data) for name in _METHODS}
     for row, key in zip(published("mlpp_operations"), ("train", "predict"), strict=True):
         for name in _METHODS:
@@ -208,9 +191,7 @@ def _operations(made: Any, data: Any) -> dict[str, int]:
 )  # fmt: skip
 def mlpp_complexity(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Operations per example by the formulas of the paper, and as counted."""
-    from labelrank import datasets
-
-    data = datasets.load("rcv1v2")
+    data = labelrank.datasets.load("rcv1v2")
     K, n, n_test = data.train.Y.shape[1], data.train.n_instances, data.test.n_instances
     for name in _METHODS:
         counted = _operations(learner(name, seed, jobs), data)
@@ -226,12 +207,11 @@ def _expected(name: str, data: Any, counted: int, seed: int, jobs: int | None) -
     A perceptron that is asked makes one operation, and one more for a mistake: the factor
     1 + error rate of BR and MLPP is what was counted over how often they were asked.
     """
-    from labelrank.evaluation import prequential
-
     K = data.Y.shape[1]
     if name == "MMP":
         fresh = learner(name, seed, jobs)
-        *_, last = prequential(fresh, data.X, data.Y, every=1000, random_state=seed)
+        options: dict[str, Any] = {"every": 1000, "random_state": seed}
+        *_, last = labelrank.evaluation.prequential(fresh, data.X, data.Y, **options)
         return float(K + last.overall["margin_loss"] + last.overall["is_error"])
     relevant = (data.Y > 0).sum(axis=1)
     if name == "BR":
@@ -249,15 +229,13 @@ def _expected(name: str, data: Any, counted: int, seed: int, jobs: int | None) -
 )  # fmt: skip
 def mlpp_curves(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Learning curves and epoch curves of MMP and MLPP, as pictures."""
-    from labelrank import datasets
-    from labelrank.evaluation import prequential
-
-    data = datasets.load("rcv1v2")
+    data = labelrank.datasets.load("rcv1v2")
     options: dict[str, Any] = {"every": 100, "ties": "random", "random_state": seed}
-    points = {
-        name: list(prequential(learner(name, seed, jobs), data.train.X, data.train.Y, **options))
-        for name in _METHODS
-    }
+    points = {}
+    for name in _METHODS:
+        fresh = learner(name, seed, jobs)
+        seen = labelrank.evaluation.prequential(fresh, data.train.X, data.train.Y, **options)
+        points[name] = list(seen)
     for figure, (loss, until) in _CURVES.items():
         curves: dict[str, figures.Curve] = {}
         for name, curve in points.items():
@@ -274,8 +252,6 @@ def mlpp_curves(*, seed: int, jobs: int | None) -> Iterator[Record]:
 
 def _by_epoch(data: Any, seed: int, jobs: int | None) -> Iterator[Record]:
     """Error on training and test data after each epoch: pieces equal the whole, so one model."""
-    from labelrank import metrics
-
     errors: dict[tuple[str, str], list[float]] = {}
     for name in ("MMP", "MLPP"):
         made = learner(name, seed, jobs)
@@ -284,7 +260,7 @@ def _by_epoch(data: Any, seed: int, jobs: int | None) -> Iterator[Record]:
             for part in ("train", "test"):
                 chosen = getattr(data, part)
                 scores = made.decision_function(chosen.X)
-                error = metrics.is_error(chosen.Y, scores, ties="random", random_state=0)
+                error = labelrank.metrics.is_error(chosen.Y, scores, ties="random", random_state=0)
                 errors.setdefault((name, part), []).append(float(error))
     epochs = range(1, _EPOCHS + 1)
     curves = {f"{name}, {part}": (epochs, values) for (name, part), values in errors.items()}

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import labelrank
 from labelrank.experiments import figures
 from labelrank.experiments.protocol import hold_out, learner
-from labelrank.experiments.record import Record
 from labelrank.experiments.registry import experiment, published
+from labelrank.experiments.verdicts import Record
 
 SYNTHETIC = "synthetic MeSH"
 REAL = ("pubmed-mesh", "eurlex-titles", "debtags")
@@ -116,26 +117,23 @@ def part(name: str, seed: int, representation: str = "bag") -> Part:
     """A set by its name, as counts of words ("bag") or weighted at length 1 ("tfidf")."""
     if name == SYNTHETIC:
         return _synthetic(seed)
-    from labelrank import datasets
     from labelrank.datasets.dataset import join
-    from labelrank.text import make_vectorizer
 
-    data = datasets.load(name)
+    data = labelrank.datasets.load(name)
     if data.test is None:
         train, test = hold_out(data, 5, seed)
     else:
         train, test = join({k: v for k, v in data.parts.items() if k != "test"}, name), data.test
     test = _at_most(test, _MOST_TEST, seed)
-    represent = make_vectorizer(representation, max_terms=100_000, stop_words="english")
+    terms: dict[str, Any] = {"max_terms": 100_000, "stop_words": "english"}
+    represent = labelrank.text.make_vectorizer(representation, **terms)
     X, X_test = represent.fit_transform(train.texts), represent.transform(test.texts)
     size = min(_MOST_OF_A_MODEL, train.n_instances // 2)
     return Part(X, train.Y, X_test, test.Y, train.Y, size)
 
 
 def _synthetic(seed: int) -> Part:
-    from labelrank import datasets
-
-    stream = datasets.MeshStream(weighting="bag", random_state=seed)
+    stream = labelrank.datasets.MeshStream(weighting="bag", random_state=seed)
     X, Y = next(stream.batches(_SYNTHETIC_POOL, batch_size=_SYNTHETIC_POOL))
     X_test, Y_test = next(stream.batches(_SYNTHETIC_TEST, start=1_000_000))
     labels = list(stream.label_batches(_SYNTHETIC_LABELS))
@@ -153,13 +151,11 @@ def _at_most(data: Any, most: int, seed: int) -> Any:
 
 def made(method: str, data: Part, seed: int, jobs: int | None, **settings: Any) -> Any:
     """A learner of the catalog; an EP-PLM gets the codes of all labels of the set."""
-    from labelrank import LabelCodes
-
     if method in MLPS:
         return learner(method, seed, None, **{"epochs": _PASSES, **settings})
     machine = learner(method, seed, jobs, **settings)
     if method.startswith("EP"):
-        maker = LabelCodes(machine.n_components, scale=machine.code_scale, n_jobs=jobs)
+        maker = labelrank.LabelCodes(machine.n_components, scale=machine.code_scale, n_jobs=jobs)
         machine.set_params(codes=maker.fit(data.label_sets).codes_)
     return machine
 
@@ -168,15 +164,13 @@ def records(
     row: str, method: str, data: Part, scores: Any, note: str = "", *, precision: bool = True
 ) -> list[Record]:
     """Micro and macro AUC of the scores of the test documents, and precision at 1 and 5."""
-    from labelrank import metrics
-
     Y = data.Y_test
     criteria = {
-        "micro AUC": metrics.auc(Y, scores, "micro"),
-        "macro AUC": metrics.auc(Y, scores, "macro"),
+        "micro AUC": labelrank.metrics.auc(Y, scores, "micro"),
+        "macro AUC": labelrank.metrics.auc(Y, scores, "macro"),
     }
     if precision:
-        criteria |= {f"P@{k}": metrics.precision_at_k(Y, scores, k) for k in (1, 5)}
+        criteria |= {f"P@{k}": labelrank.metrics.precision_at_k(Y, scores, k) for k in (1, 5)}
     notes = (note, "", "", "")
     return [
         Record(row, f"{method} {what}", None, float(value), remark)
@@ -197,14 +191,12 @@ def _costs(seed: int, jobs: int | None) -> Iterator[Record]:
 
     The codes come from 1,000,000 documents; the paper's time for 10 million is divided by ten.
     """
-    from labelrank import LabelCodes, datasets
-
     theirs = {row["what"]: row["value"] for row in published("plm_times")}
-    stream = datasets.MeshStream(random_state=seed)
+    stream = labelrank.datasets.MeshStream(random_state=seed)
     X, Y = next(stream.batches(20_000, batch_size=20_000))
     pieces = list(stream.label_batches(1_000_000))
     start = time.perf_counter()
-    codes = LabelCodes(50, n_jobs=jobs).fit(pieces).codes_
+    codes = labelrank.LabelCodes(50, n_jobs=jobs).fit(pieces).codes_
     seconds = time.perf_counter() - start
     paper = theirs["EP-PLM PCA minutes (10 million documents)"] * 60 / 10
     what = "EP-PLM codes of a million documents"
@@ -282,9 +274,7 @@ def _bags(name: str, seed: int, jobs: int | None) -> Measured:
 
 
 def _bagged(method: str, data: Part, seed: int, jobs: int | None, *, bootstrap: bool) -> Any:
-    from labelrank import BaggedRanker
-
-    return BaggedRanker(
+    return labelrank.BaggedRanker(
         made(method, data, seed, None), _MODELS[-1], sample_size=data.size, bootstrap=bootstrap,
         n_jobs=jobs, random_state=seed,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import labelrank
 from labelrank.experiments import figures
 from labelrank.experiments.pro_loss_protocol import (
     CRITERIA,
@@ -26,8 +27,8 @@ from labelrank.experiments.pro_loss_protocol import (
     splits_of,
 )
 from labelrank.experiments.protocol import held
-from labelrank.experiments.record import Record
 from labelrank.experiments.registry import experiment, published
+from labelrank.experiments.verdicts import Record
 
 METHODS = (
     "ProSVM", "ProSVM-A", "PCn", "PCnR", "PC0", "PC0R", "RankSVM", "RankSVM-R", "BSVM", "MLkNN",
@@ -144,24 +145,26 @@ def rank_table(
     measured: Table, methods: Sequence[str], printed: dict[str, Any] | None
 ) -> Iterator[Record]:
     """Sums of ranks over the sets, the published ones over the same sets."""
-    from labelrank.evaluation import rank_totals
-
-    ours = rank_totals([[found[m].loss for m in methods] for found in measured.values()]).tolist()
+    ours = labelrank.evaluation.rank_totals(
+        [[found[m].loss for m in methods] for found in measured.values()]
+    ).tolist()
     theirs: list[float | None] = [None] * len(methods)
     if printed is not None:
-        theirs = rank_totals([[printed[name][m] for m in methods] for name in measured]).tolist()
+        theirs = labelrank.evaluation.rank_totals(
+            [[printed[name][m] for m in methods] for name in measured]
+        ).tolist()
     for method, total, published_total in zip(methods, ours, theirs, strict=True):
         yield Record("rank total", method, published_total, total, f"over {len(measured)} sets")
 
 
 def _without_order(measured: Table, methods: Sequence[str], figure: str) -> Iterator[Record]:
     """Figure 2: each loss over the worst one on the set, summed over the sets."""
-    from labelrank.evaluation import robustness
-
     panels = {}
     for criterion in CRITERIA:
         values = [[found[m].criterion(criterion) for m in methods] for found in measured.values()]
-        panels[criterion] = dict(zip(methods, robustness(values).tolist(), strict=True))
+        panels[criterion] = dict(
+            zip(methods, labelrank.evaluation.robustness(values).tolist(), strict=True)
+        )
     path = figures.bars(f"{figure}-Figure-2", panels)
     for criterion, bars in panels.items():
         for method, value in bars.items():
@@ -173,9 +176,9 @@ def _times(measured: Table, methods: Sequence[str], figure: str) -> Iterator[Rec
 
     Seconds of computing on one thread; C is already chosen.
     """
-    from labelrank.evaluation import robustness
-
-    values = robustness([[found[m].time for m in methods] for found in measured.values()])
+    values = labelrank.evaluation.robustness(
+        [[found[m].time for m in methods] for found in measured.values()]
+    )
     bars = dict(zip(methods, values.tolist(), strict=True))
     # A logarithmic scale, for PC0 takes hundreds of times as long as most.
     path = figures.bars(f"{figure}-Figure-3a", {"Time": bars}, yscale="log")
@@ -236,8 +239,6 @@ def _real_table(
 
 def _equal(outcome: Outcome, best: Outcome) -> bool:
     """The best itself, or no different from it by a paired t-test at 95 %."""
-    from labelrank.evaluation import paired_t_test
-
     if len(best.losses) < 2:
         return outcome.loss == best.loss
-    return paired_t_test(outcome.losses, best.losses).p_value > 0.05
+    return labelrank.evaluation.paired_t_test(outcome.losses, best.losses).p_value > 0.05

@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import labelrank
 from labelrank.errors import InputError
 from labelrank.experiments.protocol import with_known
 
 if TYPE_CHECKING:
-    from labelrank.evaluation.cell import Cell
+    from labelrank.evaluation.workers import Cell
 
 CHOSEN_C = {
     **dict.fromkeys(("ProSVM", "ProSVM-A", "ProSVM'", "ProSVM-A'", "RankSVM", "BSVM"), "C"),
@@ -109,17 +110,14 @@ def splits_of(name: str, effort: Effort, seed: int, *, graded: bool) -> list[Spl
     """Splits of a set with real grades, or of a plain set with a synthetic order."""
     import numpy as np
 
-    from labelrank import datasets
-    from labelrank.evaluation import StratifiedFolds
-
-    data = datasets.load(name)
+    data = labelrank.datasets.load(name)
     X = data.texts if data.X is None else _features(data)
     if graded:
         Y = _grades(name, data.Y)
     else:
-        Y = datasets.synthesize_order(X, data.Y, random_state=seed).Y
+        Y = labelrank.datasets.synthesize_order(X, data.Y, random_state=seed).Y
     if data.train is None:
-        folds = StratifiedFolds(effort.outer_folds, random_state=seed)
+        folds = labelrank.evaluation.StratifiedFolds(effort.outer_folds, random_state=seed)
         parts = list(folds.split(Y, Y))[: effort.most_splits]
     else:
         rows, cut = np.arange(data.n_instances), data.train.n_instances
@@ -163,9 +161,7 @@ def _split(X: Any, Y: Any, train: Any, test: Any) -> Split:
     from sklearn.preprocessing import StandardScaler, normalize
 
     if isinstance(X, list):
-        from labelrank.text import TextVectorizer
-
-        terms = TextVectorizer("tfidf", min_df=2)
+        terms = labelrank.text.TextVectorizer("tfidf", min_df=2)
         parts = [terms.fit_transform([X[i] for i in train]), terms.transform([X[i] for i in test])]
     elif sp.issparse(X):
         parts = [normalize(X[train]), normalize(X[test])]
@@ -182,9 +178,7 @@ def _split(X: Any, Y: Any, train: Any, test: Any) -> Split:
 
 def made(method: str, effort: Effort, seed: int, jobs: int | None, **settings: Any) -> Any:
     """The learner of that name; primed ones do without the order of the relevant labels."""
-    from labelrank import catalog
-
-    learner = catalog.make(PRIMED.get(method, method))
+    learner = labelrank.catalog.make(PRIMED.get(method, method))
     wanted: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "n_rounds": effort.rounds}
     wanted |= dict.fromkeys(("selector__random_state", "orderer__random_state"), seed)
     wanted |= dict.fromkeys(("fit_intercept", "selector__fit_intercept"), False)
@@ -217,14 +211,12 @@ def compare(
 
 
 def _measure(learner: Any, method: str, split: Split, outcome: Outcome) -> None:
-    from labelrank import metrics
-
     start = time.process_time()
     _fit(learner, split.X, _seen_by(method, split.Y))
     outcome.seconds.append(time.process_time() - start)
     scores = learner.decision_function(split.X_test)
-    outcome.losses.append(float(metrics.pro_loss(split.Y_test, scores)))
-    found = metrics.evaluate(_plain(split.Y_test), scores)
+    outcome.losses.append(float(labelrank.metrics.pro_loss(split.Y_test, scores)))
+    found = labelrank.metrics.evaluate(_plain(split.Y_test), scores)
     outcome.criteria.append({name: take(found) for name, take in CRITERIA.items()})
 
 
@@ -247,17 +239,15 @@ def _plain(Y: Any) -> Any:
 
 def _best_C(method: str, split: Split, effort: Effort, seed: int) -> float:
     """The C with the least mean PRO loss over folds of the training part; the least of equals."""
-    from labelrank import metrics
-    from labelrank.evaluation import StratifiedFolds
-
     Y = _seen_by(method, split.Y)
     totals = dict.fromkeys(effort.grid, 0.0)
-    folds = StratifiedFolds(min(effort.inner_folds, Y.shape[0]), random_state=seed)
+    n_folds = min(effort.inner_folds, Y.shape[0])
+    folds = labelrank.evaluation.StratifiedFolds(n_folds, random_state=seed)
     for train, test in folds.split(Y, Y):
         for C in effort.grid:
             learner = made(method, effort, seed, 1, C=C, tol=1e-2, max_iter=200)
             scores = _fit(learner, split.X[train], Y[train]).decision_function(split.X[test])
-            totals[C] += float(metrics.pro_loss(Y[test], scores))
+            totals[C] += float(labelrank.metrics.pro_loss(Y[test], scores))
     return min(totals, key=lambda C: (totals[C], C))
 
 
@@ -275,7 +265,7 @@ class Comparison:
 
     def cells(self, sets: Sequence[str]) -> "list[Cell]":
         """The cells of all sets."""
-        from labelrank.evaluation.cell import Cell
+        from labelrank.evaluation.workers import Cell
 
         leaders = dict.fromkeys(map(self._leader, self.methods))
         return [Cell(name, method, 0) for name in sets for method in leaders]

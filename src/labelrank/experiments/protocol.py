@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import Any
 
+import labelrank
+
 
 def learner(name: str, seed: int, jobs: int | None, **settings: Any) -> Any:
     """A learner of the catalog with these settings; seed and threads are set where it has them."""
-    from labelrank import catalog
-
-    return with_known(catalog.make(name, **settings), random_state=seed, n_jobs=jobs)
+    return with_known(labelrank.catalog.make(name, **settings), random_state=seed, n_jobs=jobs)
 
 
 def with_known(estimator: Any, **settings: Any) -> Any:
@@ -19,9 +19,7 @@ def with_known(estimator: Any, **settings: Any) -> Any:
 
 def held(methods: Iterable[str]) -> list[str]:
     """The methods that the catalog holds, each once."""
-    from labelrank import catalog
-
-    known = set(catalog.names())
+    known = set(labelrank.catalog.names())
     return [name for name in dict.fromkeys(methods) if name in known]
 
 

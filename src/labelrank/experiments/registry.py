@@ -1,18 +1,28 @@
-"""Which experiments there are, and the numbers that the papers print."""
+"""Which experiments there are, which table or figure each measures, and what the papers print."""
 
 import csv
 import importlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
+import labelrank
 from labelrank.errors import MissingError
-from labelrank.experiments.record import Record
+from labelrank.experiments.verdicts import Record
 
 # Each is a module of this package; adding a paper is adding its name.
 PAPERS = ("perceptrons", "chains", "pro_loss", "reuters", "lecture", "plm")
+
+# By the number that experiments give their paper.
+TITLES = {
+    "000": "Loza Mencía & Fürnkranz 2008: pairwise multilabel perceptrons",
+    "001": "Lauriola et al. 2018: preference learning machine",
+    "002": "Xu, Li & Zhou 2013: PRO loss",
+    "003": "Lecture: text classification",
+    "004": "Read, Martino et al.: Viterbi classifier chains",
+}
 
 Measure = Callable[..., Iterable[Record]]
 
@@ -42,9 +52,7 @@ class Experiment:
     @property
     def has_data(self) -> bool:
         """True if all data sets of the experiment are there."""
-        from labelrank.datasets import is_available
-
-        return all(map(is_available, self.data))
+        return all(map(labelrank.datasets.is_available, self.data))
 
 
 _REGISTERED: dict[str, Experiment] = {}
@@ -66,22 +74,14 @@ def experiment(**declared: Any) -> Callable[[Measure], Measure]:
 
 
 def experiments() -> list[Experiment]:
-    """All experiments, paper by paper.
-
-    >>> "mlpp-rcv1" in [experiment.name for experiment in experiments()]
-    True
-    """
+    """All experiments, paper by paper."""
     for paper in PAPERS:
         importlib.import_module(f"labelrank.experiments.{paper}")
     return list(_REGISTERED.values())
 
 
 def find(name: str) -> Experiment:
-    """The experiment of that name, or a MissingError with near names.
-
-    >>> find("mlpp-rcv1").table
-    'Table II'
-    """
+    """The experiment of that name, or a MissingError with near names."""
     known = {experiment.name: experiment for experiment in experiments()}
     if name in known:
         return known[name]
@@ -101,11 +101,7 @@ def run(chosen: Experiment, *, seed: int = 0, jobs: int | None = None) -> Iterat
 
 
 def published(name: str) -> list[dict[str, Any]]:
-    """The rows of a published table: numbers as floats, empty cells as None.
-
-    >>> published("mlpp_rcv1")[0]["BR"]
-    35.87
-    """
+    """The rows of a published table: numbers as floats, empty cells as None."""
     folder = resources.files(__package__) / "published"
     source = folder / f"{name}.csv"
     if not source.is_file():
@@ -120,3 +116,61 @@ def _value(cell: str) -> str | float | None:
         return float(cell) if cell else None
     except ValueError:
         return cell
+
+
+def authors(paper: str) -> str:
+    """Who wrote the paper of that number, and when."""
+    return TITLES.get(paper, paper).partition(":")[0]
+
+
+class Entry(NamedTuple):
+    """A table or figure; `by` names its experiments (the whole one first), `note` what differs."""
+
+    paper: str
+    label: str
+    what: str
+    by: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def measured_by(self) -> list[Experiment]:
+        """The experiments that measure it."""
+        known = {one.name: one for one in experiments()}
+        return [known[name] for name in self.by if name in known]
+
+    @property
+    def minutes(self) -> str:
+        """How long each of them takes."""
+        return ", ".join(f"{one.minutes:g}" for one in self.measured_by)
+
+    @property
+    def state(self) -> str:
+        """Whether it can be measured here."""
+        if not self.measured_by:
+            return "not measured"
+        return "can run" if any(one.has_data for one in self.measured_by) else "data missing"
+
+
+def in_papers() -> list[Entry]:
+    """The tables and figures of the papers, from `contents.csv`."""
+    source = resources.files(__package__) / "contents.csv"
+    with source.open(encoding="utf-8") as lines:
+        _, *rows = csv.reader(lines)
+    return [
+        Entry(paper, label, what, tuple(by.split()), note) for paper, label, what, by, note in rows
+    ]
+
+
+def contents() -> list[Entry]:
+    """Every table and figure; experiments that measure none of them come last."""
+    entries = in_papers()
+    listed = {name for entry in entries for name in entry.by}
+    others = [one for one in experiments() if one.name not in listed]
+    others.sort(key=lambda one: one.name)
+    return [*entries, *(Entry(one.paper, one.table, one.summary, (one.name,)) for one in others)]
+
+
+def planned(among: Sequence[Experiment], quick: bool) -> list[Experiment]:
+    """The experiments of the quick book, or of the whole one, which leaves out parts of others."""
+    names = {one.name for one in among}
+    return [one for one in among if (one.quick if quick else one.part_of not in names)]

@@ -15,9 +15,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import labelrank
 from labelrank.experiments.protocol import learner, with_known
-from labelrank.experiments.record import Record
 from labelrank.experiments.registry import experiment, published
+from labelrank.experiments.verdicts import Record
 
 TOP_TEN = (
     "earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship", "wheat", "corn",
@@ -111,9 +112,7 @@ def documents(terms: str, *, labelled: bool) -> Documents:
 
 @lru_cache(maxsize=1)
 def _collection() -> Any:
-    from labelrank import datasets
-
-    return datasets.load("reuters21578", common_topics=True)
+    return labelrank.datasets.load("reuters21578", common_topics=True)
 
 
 def parts(labelled: bool) -> tuple[Any, Any]:
@@ -131,24 +130,19 @@ def _vectorizer(terms: str) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer, Normalizer
 
-    from labelrank.text import make_vectorizer
-
     if terms in ("all", "all and constant"):
-        every = make_vectorizer("tfidf", sublinear_tf=True)
+        every = labelrank.text.make_vectorizer("tfidf", sublinear_tf=True)
         constant = FunctionTransformer(with_constant, accept_sparse=True)
         return every if terms == "all" else make_pipeline(every, constant)
-    content = make_vectorizer("tfidf", sublinear_tf=True, stop_words="english", min_df=3)
+    chosen = {"stop_words": "english", "min_df": 3}
+    content = labelrank.text.make_vectorizer("tfidf", sublinear_tf=True, **chosen)
     if terms == "content":
         return content
     return make_pipeline(content, SelectKBest(largest_chi_square, k=int(terms)), Normalizer())
 
 
 def with_constant(X: Any, value: float = 0.3) -> Any:
-    """One more column: perceptrons have no intercept of their own.
-
-    >>> with_constant([[1.0, 2.0]], 0.5).toarray().tolist()
-    [[1.0, 2.0, 0.5]]
-    """
+    """One more column: perceptrons have no intercept of their own."""
     import numpy as np
     import scipy.sparse as sp
 
@@ -158,12 +152,7 @@ def with_constant(X: Any, value: float = 0.3) -> Any:
 
 
 def largest_chi_square(X: Any, Y: Any) -> Any:
-    """Of each term the largest chi-square statistic of its presence with a label.
-
-    >>> import numpy as np
-    >>> largest_chi_square(np.array([[1, 1], [1, 0], [0, 1], [0, 0]]), np.eye(4)[:, :1]).round(2)
-    array([1.33, 1.33])
-    """
+    """Of each term the largest chi-square statistic of its presence with a label."""
     import numpy as np
     import scipy.sparse as sp
 
@@ -194,12 +183,10 @@ def break_even_points(method: Method, seed: int, jobs: int | None) -> dict[str, 
     """Of the ten largest categories and on average, in per cent."""
     import numpy as np
 
-    from labelrank import metrics
-
     data = documents(method.terms, labelled=False)
     fitted = _fitted(method, data, seed, jobs)
     answer = getattr(fitted, "decision_function", None) or fitted.predict_proba
-    points: Any = 100 * metrics.break_even_point(data.Y_test, answer(data.X_test), None)
+    points: Any = 100 * labelrank.metrics.break_even_point(data.Y_test, answer(data.X_test), None)
     sizes = np.asarray((data.Y_test > 0).sum(axis=0)).ravel()
     ten = [data.names.index(name) for name in TOP_TEN]
     average = {
@@ -289,22 +276,18 @@ def _held_out_scores(fitted: Any, data: Documents) -> Any:
     import numpy as np
     from sklearn.base import clone
 
-    from labelrank.evaluation import StratifiedFolds
-
     X, Y = data.X, data.Y
     scores = np.empty(Y.shape)
-    for train, test in StratifiedFolds(3, random_state=0).split(X, Y):
+    for train, test in labelrank.evaluation.StratifiedFolds(3, random_state=0).split(X, Y):
         scores[test] = clone(fitted).fit(X[train], Y[train]).decision_function(X[test])
     return scores
 
 
 def _criteria(truth: Any, predicted: Any) -> dict[str, float]:
-    from labelrank import metrics
-
     return {
-        "miR": float(metrics.recall(truth, predicted, "micro")),
-        "miP": float(metrics.precision(truth, predicted, "micro")),
-        "miF1": float(metrics.f1(truth, predicted, "micro")),
-        "maF1": float(metrics.f1(truth, predicted, "macro")),
-        "error": float(metrics.hamming_loss(truth, predicted)),
+        "miR": float(labelrank.metrics.recall(truth, predicted, "micro")),
+        "miP": float(labelrank.metrics.precision(truth, predicted, "micro")),
+        "miF1": float(labelrank.metrics.f1(truth, predicted, "micro")),
+        "maF1": float(labelrank.metrics.f1(truth, predicted, "macro")),
+        "error": float(labelrank.metrics.hamming_loss(truth, predicted)),
     }

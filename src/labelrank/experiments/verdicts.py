@@ -1,17 +1,86 @@
-"""The verdicts and values recorded in the repository, and which of a run's differ from those."""
+"""Published numbers beside ours, the verdict on each, and which differ from those on record."""
 
 import json
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
 from labelrank.atomic import atomic_write
 from labelrank.errors import FormatError
-from labelrank.experiments.record import MEASURED, ORDER, OUTSIDE, UNAVAILABLE, WITHIN, Record
 
+WITHIN = "within tolerance"
+ORDER = "order holds"
+OUTSIDE = "outside"
+MEASURED = "measured"
+UNAVAILABLE = "not available"
 _BEST_FIRST = (WITHIN, ORDER, OUTSIDE, UNAVAILABLE)
 _MAY_MOVE = 0.005  # the share of a value by which other machines and libraries may change it
+
+
+@dataclass(frozen=True)
+class Record:
+    """One cell of a table: the published value (None: not printed) and ours (None: no data).
+
+    A value that is `timed` depends on the machine.
+
+    >>> Record("BR", "one error", published=5.02, ours=5.1).difference
+    0.08
+    """
+
+    row: str
+    column: str
+    published: float | None = None
+    ours: float | None = None
+    note: str = ""
+    verdict: str = ""
+    timed: bool = False
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the published value."""
+        if self.published is None or self.ours is None:
+            return None
+        return round(self.ours - self.published, 10)
+
+
+def judge(records: Sequence[Record], tolerance: float, along: str = "row") -> list[Record]:
+    """The records with their verdicts.
+
+    A value is "within tolerance" if it differs by at most `tolerance` × the published one. Else
+    "order holds" if it compares with every other value of its line (the same `along`: "row" or
+    "column") as the published ones do, else it is "outside".
+    """
+    return [replace(one, verdict=_verdict(one, records, tolerance, along)) for one in records]
+
+
+def _verdict(record: Record, records: Sequence[Record], tolerance: float, along: str) -> str:
+    if record.ours is None or not math.isfinite(record.ours):
+        return UNAVAILABLE
+    if record.published is None:
+        return MEASURED
+    if abs(record.ours - record.published) <= tolerance * abs(record.published):
+        return WITHIN
+    agreed = [
+        _sign(record.ours - rival.ours) == _sign(record.published - rival.published)
+        for rival in records
+        if rival != record and getattr(rival, along) == getattr(record, along)
+        if rival.ours is not None and rival.published is not None
+    ]
+    return ORDER if agreed and all(agreed) else OUTSIDE
+
+
+def _sign(difference: float) -> int:
+    return (difference > 0) - (difference < 0)
+
+
+def to_json(record: Record, **about: object) -> str:
+    """One JSON line: what `about` says of the experiment, then the record."""
+    told = {**about, **asdict(record), "difference": record.difference}
+    del told["timed"]
+    return json.dumps({key: None if value != value else value for key, value in told.items()})
 
 
 class Cell(NamedTuple):
@@ -61,16 +130,11 @@ class Worse(NamedTuple):
 
 def recorded_file() -> Path:
     """The file of recorded verdicts that comes with the package."""
-    return Path(str(resources.files("labelrank.experiments") / "verdicts.jsonl"))
+    return Path(str(resources.files(__package__) / "verdicts.jsonl"))
 
 
 def verdicts_of(name: str, records: Iterable[Record]) -> dict[Cell, Verdict]:
-    """What is recorded of each judged record of an experiment.
-
-    >>> verdicts_of("x", [Record("BR", "loss", 1.0, 1.0, verdict=WITHIN)])
-    {Cell(experiment='x', row='BR', column='loss'): Verdict(verdict='within tolerance', value=1.0, \
-tolerance=0.005)}
-    """
+    """What is recorded of each judged record of an experiment."""
     return {
         Cell(name, one.row, one.column): Verdict(one.verdict)
         if one.timed or one.ours is None or one.verdict == UNAVAILABLE

@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from labelrank.experiments.book import Chapter, pictures
-from labelrank.experiments.contents import TITLES, authors, contents
-from labelrank.experiments.record import Record
-from labelrank.experiments.registry import Experiment
-from labelrank.experiments.verdicts import Worse
+from labelrank.experiments.registry import TITLES, Experiment, authors, contents
+from labelrank.experiments.verdicts import Record, Worse
 from labelrank.report.page import render
 
 _LOOK = {"within tolerance": "hit", "order holds": "missed", "outside": "wrong"}
@@ -22,26 +20,7 @@ def book_page(
     folder: Path,
     worse: Sequence[Worse] = (),
 ) -> str:
-    """The HTML of the book.
-
-    Parameters
-    ----------
-    done : sequence of Chapter
-    experiments : mapping
-        The experiments of the chapters by name, in the order in which they are shown.
-    folder : Path
-        Of the book; its pictures become part of the page.
-    worse : sequence of Worse
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> book_page([], {}, Path("nowhere")).startswith("<!doctype html>")
-    True
-    """
+    """The HTML of the book, with the pictures of its folder; `experiments` come in that order."""
     papers: dict[str, list[tuple[Experiment, Chapter]]] = {}
     for chapter in sorted(done, key=lambda one: list(experiments).index(one.experiment)):
         experiment = experiments[chapter.experiment]
@@ -88,11 +67,7 @@ def _remark(record: Record) -> str:
 
 
 def number(value: float | None) -> str:
-    """Four significant digits; whole thousands in full; a dash for what is not there.
-
-    >>> number(0.123456), number(1410047031.0), number(None)
-    ('0.1235', '1,410,047,031', '–')
-    """
+    """Four significant digits; whole thousands in full; a dash for what is not there."""
     if value is None or not math.isfinite(value):
         return "–"
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"

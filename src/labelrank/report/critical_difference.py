@@ -18,12 +18,6 @@ def cliques(mean_ranks: Sequence[float], critical_difference: float) -> list[tup
     """First and last place of each longest run of ranks that differ by less than the critical one.
 
     `mean_ranks` are sorted; a learner that differs from both its neighbours is in no run.
-
-    Examples
-    --------
-    >>> from labelrank.report.critical_difference import cliques
-    >>> cliques([1.0, 1.5, 2.2, 4.0], critical_difference=1.0)
-    [(0, 1), (1, 2)]
     """
     found: list[tuple[int, int]] = []
     for first, rank in enumerate(mean_ranks):
@@ -94,14 +88,7 @@ def _draw_scale(
 def critical_difference_svg(
     learners: Sequence[str], mean_ranks: Sequence[float], critical_difference: float
 ) -> str:
-    """The diagram as inline SVG that takes its colours from a page.
-
-    Examples
-    --------
-    >>> from labelrank.report.critical_difference import critical_difference_svg
-    >>> critical_difference_svg(["BR", "MMP", "MLPP"], [2.8, 2.0, 1.2], 1.1).count("thick")
-    2
-    """
+    """The diagram as inline SVG that takes its colours from a page."""
     drawn = diagram(learners, mean_ranks, critical_difference)
     marks = [path(points, kind) for points, kind in drawn.lines]
     marks += [text_at(x, y, text, anchor=anchor) for x, y, text, anchor in drawn.texts]
@@ -109,32 +96,9 @@ def critical_difference_svg(
 
 
 def draw_critical_difference(
-    learners: Sequence[str],
-    mean_ranks: Sequence[float],
-    critical_difference: float,
-    title: str = "",
+    learners: Sequence[str], mean_ranks: Sequence[float], critical_difference: float, title: str
 ) -> "Figure":
-    """The diagram as a figure of matplotlib, for files.
-
-    Parameters
-    ----------
-    learners : names
-    mean_ranks : of the learners, 1 the best
-    critical_difference : float
-        Learners whose ranks differ by less are joined by a bar: no difference is shown.
-    title : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Examples
-    --------
-    >>> from labelrank.report.critical_difference import draw_critical_difference
-    >>> figure = draw_critical_difference(["BR", "MMP", "MLPP"], [2.8, 2.0, 1.2], 1.1)
-    >>> [text.get_text() for text in figure.axes[0].texts if "MLPP" in text.get_text()]
-    ['MLPP  1.20']
-    """
+    """The diagram as a figure of matplotlib, for files."""
     from matplotlib.figure import Figure
 
     drawn = diagram(learners, mean_ranks, critical_difference)

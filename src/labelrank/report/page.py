@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from labelrank import __version__, metrics
 from labelrank._types import Array
 from labelrank.atomic import atomic_write
-from labelrank.evaluation.usage import PeakMemory
+from labelrank.evaluation.workers import PeakMemory
 from labelrank.learners.thresholded import ThresholdedRanker
 from labelrank.relevance import Checked, cardinality
 from labelrank.report import charts
