@@ -7,7 +7,11 @@ from typing import Any
 
 import typer
 
+import labelrank
+from labelrank.cli import models
 from labelrank.cli.options import MaxTerms, Reading, Representation, Seed, Shown, Threshold
+from labelrank.cli.results import FORMATS, show, write
+from labelrank.errors import InputError
 
 _FAILED = 1
 
@@ -67,31 +71,23 @@ def compare(
     """
     from sklearn.exceptions import FitFailedWarning
 
-    from labelrank import evaluation
-    from labelrank.cli.results import check_format, show, write
-
-    check_format(format)
+    if format is not None and format not in FORMATS:
+        raise InputError(f"got --format {format}; use one of {', '.join(FORMATS)}")
+    if cv is not None and split is not None:
+        raise InputError(f"got both --cv {cv} and --split {split}; give one of them")
     names = _split(learners)
     made = {name: _made(name, names, set, threshold, seed) for name in names}
     with shown.progress(f"reading {', '.join(data)}"):
         read = [reading.source(name).read("all") for name in data]
     with shown.progress("comparing") as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", FitFailedWarning)
-        frame = evaluation.compare(
-            read,
-            made,
+        frame = labelrank.evaluation.compare(
+            read, made, cv=cv or 10, split=split,
             criteria=None if criteria is None else criteria.replace(" ", "").split(","),
-            **_folds(cv, split),
             tune={name: _grid(name, names, grid) for name in names} if tune else None,
-            seed=seed,
-            jobs=jobs,
-            memory=memory,
-            out=out,
-            retry=retry,
-            representation=representation,
-            max_terms=max_terms,
-            progress=_told(advance, shown),
-        )
+            seed=seed, jobs=jobs, memory=memory, out=out, retry=retry,
+            representation=representation, max_terms=max_terms, progress=_told(advance, shown),
+        )  # fmt: skip
     tables = write(frame, out)
     show(tables, format, shown.json)
     shown.say(f"cells, tables and diagrams: {out}")
@@ -125,42 +121,25 @@ def _close(frame: Any) -> None:
 
 def _split(learners: str) -> list[str]:
     """The names as the catalog writes them, and classes of your own as `MODULE:CLASS`."""
-    from labelrank import catalog
-    from labelrank.errors import InputError
-
     given = [name.strip() for name in learners.split(",") if name.strip()]
-    names = [name if ":" in name else catalog.describe(name).name for name in given]
+    names = [name if ":" in name else labelrank.catalog.describe(name).name for name in given]
     if not names or len(frozenset(names)) < len(names):
         raise InputError(f"got --learners {learners}; name one or more, each once, as in BR+,NB")
     return names
 
 
-def _folds(cv: int | None, split: str | None) -> dict[str, Any]:
-    from labelrank.errors import InputError
-
-    if cv is not None and split is not None:
-        raise InputError(f"got both --cv {cv} and --split {split}; give one of them")
-    return {"split": split} if split is not None else {"cv": cv or 10}
-
-
 def _made(name: str, names: list[str], pairs: list[str], threshold: str | None, seed: int) -> Any:
     """The learner with its settings; one thread, so that times can be compared."""
-    from labelrank.cli import models
-
     chosen = models.settings(_own(name, names, pairs, "--set"))
     return models.make_learner(name, chosen, threshold=threshold, seed=seed, jobs=1)
 
 
 def _grid(name: str, names: list[str], pairs: list[str]) -> dict[str, list[Any]]:
-    from labelrank.cli import models
-
     return models.grid(name, _own(name, names, pairs, "--grid"), f"--grid '{name}:NAME=V1,V2'")
 
 
 def _own(name: str, names: list[str], pairs: list[str], option: str) -> list[str]:
     """What was said of this learner: `NAME=VALUE` of the pairs that begin with its name."""
-    from labelrank.errors import InputError
-
     found = []
     for pair in pairs:
         before, equals, value = pair.partition("=")

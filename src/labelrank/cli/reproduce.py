@@ -7,8 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from labelrank.atomic import atomic_write
 from labelrank.cli.options import Folder, Jobs, Seed, Shown, use_folder
 from labelrank.cli.printing import as_json, table
+from labelrank.errors import InputError, MissingError
+from labelrank.experiments import figures, registry, verdicts
 
 _GOT_WORSE = 1
 
@@ -52,8 +55,6 @@ class Options:
 
     def check(self) -> None:
         """Refuse options that do not go together, before anything runs."""
-        from labelrank.errors import InputError
-
         runs = {self.name: self.name, "--all": self.all, "--quick": self.quick}
         asked = [text for text, value in runs.items() if value]
         if len(asked) > 1:
@@ -68,9 +69,8 @@ class Options:
         if self.figures and not self.name:
             raise InputError("got --figures with a book, which holds its pictures; leave it out")
         if self.record and self.seed:
-            raise InputError(
-                f"got --record with --seed {self.seed}; verdicts are recorded for seed 0"
-            )
+            refused = f"got --record with --seed {self.seed}"
+            raise InputError(f"{refused}; verdicts are recorded for seed 0")
 
 
 def reproduce(*, asked: Options, data: Folder = None, shown: Shown) -> None:
@@ -91,21 +91,17 @@ def reproduce(*, asked: Options, data: Folder = None, shown: Shown) -> None:
 
 def _run_one(asked: Options, shown: Shown) -> None:
     """Run one experiment; an interrupt loses none of its records."""
-    from labelrank import experiments
-    from labelrank.atomic import atomic_write
-    from labelrank.experiments import figures
-
     figures.folder.set(asked.figures or Path("results"))
-    chosen = experiments.find(asked.name)
+    chosen = registry.find(asked.name)
     records: list[Any] = []
     shown.say(f"{chosen.name}: about {chosen.minutes:g} minute(s)")
     try:
         with shown.progress(chosen.name) as advance:
-            for one in experiments.run(chosen, seed=asked.seed, jobs=asked.jobs):
+            for one in registry.run(chosen, seed=asked.seed, jobs=asked.jobs):
                 records.append(one)
                 advance(len(records), None)
     finally:
-        records = experiments.judge(records, chosen.tolerance, chosen.along)
+        records = verdicts.judge(records, chosen.tolerance, chosen.along)
         lines = _as_lines(chosen, records, asked.seed)
         if asked.out is not None:
             with atomic_write(asked.out, "w") as file:
@@ -119,20 +115,16 @@ def _run_one(asked: Options, shown: Shown) -> None:
 
 def _as_lines(chosen: Any, records: Sequence[Any], seed: int) -> list[str]:
     """The records as JSON lines."""
-    from labelrank.experiments import to_json
-
     about = {"experiment": chosen.name, "paper": chosen.paper, "table": chosen.table, "seed": seed}
-    return [to_json(record, **about) for record in records]
+    return [verdicts.to_json(record, **about) for record in records]
 
 
 def _show(chosen: Any, records: Sequence[Any]) -> None:
-    from labelrank.experiments.registry import authors
-
     rows = [
         (r.row, r.column, r.published, r.ours, r.difference, r.verdict, r.note) for r in records
     ]
     columns = ("row", "column", "published", "ours", "difference", "verdict", "")
-    table(f"{chosen.name}: {authors(chosen.paper)}, {chosen.table}", columns, rows)
+    table(f"{chosen.name}: {registry.authors(chosen.paper)}, {chosen.table}", columns, rows)
     typer.echo(f"{chosen.settings}; tolerance {100 * chosen.tolerance:g} % of the published value")
 
 
@@ -163,16 +155,12 @@ def _run_book(asked: Options, shown: Shown) -> None:
 
 
 def _chosen(quick: bool, shown: Shown) -> list[Any]:
-    from labelrank.errors import MissingError
-    from labelrank.experiments import registry
-
     wanted = registry.planned(registry.experiments(), quick)
     chosen = [one for one in wanted if one.has_data]
     without = [one.name for one in wanted if one not in chosen]
     if not chosen:
-        raise MissingError(
-            "the data of no experiment is there; set LABELRANK_DATA (or --data) to its folder"
-        )
+        advice = "set LABELRANK_DATA (or --data) to its folder"
+        raise MissingError(f"the data of no experiment is there; {advice}")
     if without:
         shown.say(f"left out, their data is missing: {', '.join(without)}")
     shown.say(f"{len(chosen)} experiments, about {sum(e.minutes for e in chosen):g} minutes")
@@ -190,16 +178,15 @@ def _told(chapter: Any) -> str:
 
 def _now(measured: Mapping[str, Sequence[Any]]) -> dict[Any, Any]:
     """What these experiments say now; not of one whose only record names missing data."""
-    from labelrank.experiments.verdicts import verdicts_of
-
-    whole = {k: rows for k, rows in measured.items() if all(r.row or r.column for r in rows)}
-    return {cell: one for name in whole for cell, one in verdicts_of(name, whole[name]).items()}
+    now: dict[Any, Any] = {}
+    for name, records in measured.items():
+        if all(one.row or one.column for one in records):
+            now |= verdicts.verdicts_of(name, records)
+    return now
 
 
 def _worse(measured: Mapping[str, Sequence[Any]], asked: Options) -> list[Any]:
     """What differs from the recorded verdicts; other seeds than the recorded are not compared."""
-    from labelrank.experiments import verdicts
-
     path = asked.verdicts or verdicts.recorded_file()
     return [] if asked.seed else verdicts.got_worse(_now(measured), verdicts.read(path))
 
@@ -208,15 +195,11 @@ def _close(
     measured: Mapping[str, Sequence[Any]], failed: Sequence[str], asked: Options, shown: Shown
 ) -> None:
     """Record the verdicts, or leave with an error that names what is worse or failed."""
-    from labelrank.experiments import verdicts
-
-    worse: list[Any] = []
     if asked.record:
         path, now = asked.verdicts or verdicts.recorded_file(), _now(measured)
         verdicts.write(path, now)
         shown.say(f"{len(now)} verdicts recorded: {path}")
-    else:
-        worse = _worse(measured, asked)
+    worse = [] if asked.record else _worse(measured, asked)
     for sentence in [f"worse: {one}" for one in worse] + [f"failed: {one}" for one in failed]:
         typer.echo(f"labelrank: {sentence}", err=True)
     if failed or worse:
@@ -224,9 +207,7 @@ def _close(
 
 
 def _list(json: bool) -> None:
-    from labelrank.experiments.registry import authors, contents
-
-    entries = contents()
+    entries = registry.contents()
     if json:
         as_json(_for_machines(entries))
         return
@@ -234,26 +215,21 @@ def _list(json: bool) -> None:
     rows = []
     for one in entries:
         marked = ", ".join(each.name + "*" * each.quick for each in one.measured_by)
-        rows.append(
-            (authors(one.paper), one.label, one.what, marked, one.minutes, one.state, one.note)
-        )
-    title = (
-        "Run one with: labelrank reproduce NAME; all of them with --all, those with * by --quick"
-    )
-    table(title, columns, rows)
+        about = registry.authors(one.paper), one.label, one.what, marked
+        rows.append((*about, one.minutes, one.state, one.note))
+    how = "Run one with: labelrank reproduce NAME; all of them with --all, those with * by --quick"
+    table(how, columns, rows)
 
 
 def _for_machines(entries: Sequence[Any]) -> list[dict[str, Any]]:
     """One object per experiment, then one per table or figure without (its name is null)."""
-    from labelrank.experiments import registry
-
     shown = ("name", "paper", "table", "summary", "data", "settings", "minutes", "tolerance")
-    found: list[dict[str, Any]] = []
-    for one in registry.experiments():
-        shows = [entry.label for entry in entries if one.name in entry.by]
-        about = {key: getattr(one, key) for key in shown}
-        found.append({**about, "shows": shows, "available": one.has_data})
-    return found + [
+    return [
+        {**{key: getattr(one, key) for key in shown},
+         "shows": [entry.label for entry in entries if one.name in entry.by],
+         "available": one.has_data}
+        for one in registry.experiments()
+    ] + [
         {"name": None, "paper": e.paper, "table": e.label, "summary": e.what, "note": e.note,
          "available": False}
         for e in entries if not e.measured_by

@@ -6,22 +6,16 @@ from typing import Any
 
 import typer
 
+from labelrank.atomic import atomic_write
+from labelrank.cli.printing import as_json, table
+
 FORMATS = ("markdown", "latex", "csv")
-
-
-def check_format(format: str | None) -> None:
-    """Refuse a format that tables are not written in."""
-    from labelrank.errors import InputError
-
-    if format is not None and format not in FORMATS:
-        raise InputError(f"got --format {format}; use one of {', '.join(FORMATS)}")
 
 
 def write(frame: Any, folder: Path) -> list[Any]:
     """Write values, tables, tests, diagrams and the report into the folder; return the tables."""
-    from labelrank.atomic import atomic_write
     from labelrank.evaluation import tables
-    from labelrank.report import write_comparison
+    from labelrank.report import duration, write_comparison
 
     made = [
         tables.summarise(frame, name) for name in frame["criterion"].unique(maintain_order=True)
@@ -35,30 +29,20 @@ def write(frame: Any, folder: Path) -> list[Any]:
     drawn = {path for table in made for path in _draw(table, folder)}
     for stale in set(folder.glob("critical_difference_*.[ps][nv]g")) - drawn:
         stale.unlink()  # of an earlier run with other criteria, data or learners
-    write_comparison(made, folder / "report.html", title=_title(made[0]), facts=_facts(frame))
-    return made
-
-
-def _title(table: Any) -> str:
-    learners, datasets = len(table.learners), table.datasets
+    learners, datasets, folds = len(made[0].learners), made[0].datasets, frame["fold"].n_unique()
     where = ", ".join(datasets) if len(datasets) < 4 else f"{len(datasets)} data sets"
-    return f"{learners} learner{'s' * (learners > 1)} on {where}"
-
-
-def _facts(frame: Any) -> dict[str, str]:
-    from labelrank.report import duration
-
-    folds = frame["fold"].n_unique()
+    title = f"{learners} learner{'s' * (learners > 1)} on {where}"
     spent = frame.filter(frame["criterion"].is_in(["fit_seconds", "predict_seconds"]))
-    return {
+    facts = {
         "folds": str(folds) if folds > 1 else "official split",
         "time to fit and predict": duration(spent["value"].drop_nans().sum()),
     }
+    write_comparison(made, folder / "report.html", title=title, facts=facts)
+    return made
 
 
 def show(tables: list[Any], format: str | None, json: bool) -> None:
     """Print the tables: for people, for a paper, or for machines."""
-    from labelrank.cli.printing import as_json, table
     from labelrank.report import comparison
 
     if json:
@@ -72,8 +56,7 @@ def show(tables: list[Any], format: str | None, json: bool) -> None:
         shown = [(first.datasets[0], comparison.together(tables), "")]
     else:
         shown = [
-            (comparison.heading(one), comparison.cells(one), comparison.finding(one))
-            for one in tables
+            (comparison.heading(t), comparison.cells(t), comparison.finding(t)) for t in tables
         ]
     for title, (heading, *rows), finding in shown:
         marked = [[f"{text} *" if best else text for text, best in row] for row in rows]
@@ -88,12 +71,8 @@ def show(tables: list[Any], format: str | None, json: bool) -> None:
 def _text(tables: list[Any], format: str) -> str:
     from labelrank.report import comparison
 
-    writers = {
-        "markdown": comparison.as_markdown,
-        "latex": comparison.as_latex,
-        "csv": comparison.as_csv,
-    }
-    return writers[format](tables)
+    writers = (comparison.as_markdown, comparison.as_latex, comparison.as_csv)
+    return dict(zip(FORMATS, writers, strict=True))[format](tables)
 
 
 def _tests(tables: list[Any]) -> str:
@@ -111,14 +90,11 @@ def _draw(table: Any, folder: Path) -> list[Path]:
     """The critical-difference diagram, as PNG and SVG, where there are data sets enough."""
     if table.friedman is None:
         return []
-    from labelrank.atomic import atomic_write
     from labelrank.report.comparison import heading
     from labelrank.report.critical_difference import draw_critical_difference
 
-    figure = draw_critical_difference(
-        table.ranked, table.friedman.mean_ranks, table.friedman.critical_difference,
-        heading(table),
-    )  # fmt: skip
+    ranks, difference = table.friedman.mean_ranks, table.friedman.critical_difference
+    figure = draw_critical_difference(table.ranked, ranks, difference, heading(table))
     name = re.sub(r"\W+", "_", table.criterion)
     paths = [folder / f"critical_difference_{name}.{kind}" for kind in ("png", "svg")]
     for path in paths:

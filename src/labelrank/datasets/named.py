@@ -108,7 +108,7 @@ def load(
         there = ", ".join(dataset.parts) or "none"
         raise MissingError(
             f"data set {dataset.name!r} has no {split} part; its parts are: {there}; "
-            "load the whole and split it by evaluation.splits"
+            "load the whole and split it by evaluation.StratifiedFolds"
         )
     return dataset.parts[split]
 

@@ -12,15 +12,9 @@ import numpy.typing as npt
 
 from labelrank._types import Float64
 from labelrank.errors import InputError
+from labelrank.evaluation import statistics
 from labelrank.evaluation.cell import COSTS, smaller_is_better
-from labelrank.evaluation.statistics import (
-    Friedman,
-    friedman_nemenyi,
-    holm,
-    mean_ranks,
-    paired_t_test,
-    wilcoxon,
-)
+from labelrank.evaluation.statistics import Friedman
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,7 +68,7 @@ class Table:
         found = np.full(len(learners), np.nan)
         means = self.means[np.ix_(learners, datasets)]
         lower = smaller_is_better(self.criterion)
-        found[learners] = mean_ranks(means.T, smaller_is_better=lower)
+        found[learners] = statistics.mean_ranks(means.T, smaller_is_better=lower)
         return found
 
     @property
@@ -132,7 +126,7 @@ def summarise(frame: pl.DataFrame, criterion: str) -> Table:
         rows, columns = complete(means)
         if rows.sum() > 1 and columns.sum() > 1:
             lower, shared = smaller_is_better(criterion), means[np.ix_(rows, columns)]
-            friedman = friedman_nemenyi(shared.T, smaller_is_better=lower, alpha=ALPHA)
+            friedman = statistics.friedman_nemenyi(shared.T, smaller_is_better=lower, alpha=ALPHA)
             best = int(np.argmin(friedman.mean_ranks))
             names = list(compress(learners, rows))
             tests += _tested(criterion, OVER_ALL, names, best, "Wilcoxon", list(shared))
@@ -197,10 +191,10 @@ def _tested(
     criterion: str, dataset: str, learners: list[str], best: int, test: str, values: Sequence[Any]
 ) -> list[Comparison]:
     """A test of each learner against the best one, adjusted together."""
-    compared = paired_t_test if test == "t" else wilcoxon
+    compared = statistics.paired_t_test if test == "t" else statistics.wilcoxon
     others = [k for k in range(len(learners)) if k != best]
     found = [compared(values[k], values[best]) for k in others]
-    adjusted = holm([one.p_value for one in found])
+    adjusted = statistics.holm([one.p_value for one in found])
     return [
         Comparison(criterion, dataset, learners[k], learners[best], test, *one, float(p))
         for k, one, p in zip(others, found, adjusted, strict=True)

@@ -4,6 +4,7 @@ import ctypes
 import gc
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -149,8 +150,6 @@ class _Worker:
 
 
 def _serve(bench: Bench, end: Any) -> None:
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow_parent, daemon=True).start()
     while True:

@@ -127,27 +127,22 @@ def event_models(*, seed: int, jobs: int | None) -> Iterator[Record]:
 
 def event_model_curves(name: str, seed: int, most: int = 2**17) -> Iterator[Record]:
     """One record per vocabulary size and event model; the last size is the whole vocabulary."""
+    import numpy as np
+
     split = parts(labelled=True) if name == "reuters21578" else None
     train, test = split or hold_out(labelrank.datasets.load(name), 3, seed)
-    counts, counts_test = _counts_by_frequency(train.texts, test.texts)
+    vectorizer = labelrank.text.make_vectorizer("bag")
+    counts, counts_test = vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)
+    frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+    order = np.argsort(-frequency, kind="stable")  # terms of most training documents first
+    counts, counts_test = counts[:, order], counts_test[:, order]
     sizes = [size for size in (2**p for p in range(4, 18)) if size < min(counts.shape[1], most)]
     for size in [*sizes, min(counts.shape[1], most)]:
         for title, model in (("multinomial", "NB"), ("Bernoulli", "NB-Bernoulli")):
             fitted = learner(model, seed, None).fit(counts[:, :size], train.Y)
-            wrong = labelrank.metrics.one_error(
-                test.Y, fitted.decision_function(counts_test[:, :size])
-            )
+            scores = fitted.decision_function(counts_test[:, :size])
+            wrong = labelrank.metrics.one_error(test.Y, scores)
             yield Record(f"{name} {size:,} terms", title, None, 100 * (1 - float(wrong)))
-
-
-def _counts_by_frequency(texts: list[str], texts_test: list[str]) -> tuple[Any, Any]:
-    """Word counts with the terms of most training documents first."""
-    import numpy as np
-
-    vectorizer = labelrank.text.make_vectorizer("bag")
-    counts, counts_test = vectorizer.fit_transform(texts), vectorizer.transform(texts_test)
-    order = np.argsort(-np.bincount(counts.indices, minlength=counts.shape[1]), kind="stable")
-    return counts[:, order], counts_test[:, order]
 
 
 @experiment(

@@ -14,18 +14,8 @@ from typing import Any
 
 import labelrank
 from labelrank.experiments import figures
-from labelrank.experiments.pro_loss_protocol import (
-    CRITERIA,
-    FULL,
-    PRIMED,
-    QUICK,
-    Comparison,
-    Effort,
-    Outcome,
-    made,
-    outcomes,
-    splits_of,
-)
+from labelrank.experiments import pro_loss_protocol as bench
+from labelrank.experiments.pro_loss_protocol import FULL, PRIMED, QUICK, Effort, Outcome
 from labelrank.experiments.protocol import held
 from labelrank.experiments.registry import experiment, published
 from labelrank.experiments.verdicts import Record
@@ -119,8 +109,8 @@ def tables(
     printed = {set_name(row["dataset"]): row for row in published("pro_loss_synthetic_order")}
     methods = held_methods((*METHODS, *WITHOUT_ORDER))
     measured: Table = {name: {} for name in sets}
-    comparison = Comparison(methods, effort, seed, graded=False)
-    for name, method, outcome in outcomes(comparison, sets, jobs):
+    comparison = bench.Comparison(methods, effort, seed, graded=False)
+    for name, method, outcome in bench.outcomes(comparison, sets, jobs):
         measured[name][method] = outcome
         if method in METHODS:
             yield Record(name, method, printed[name][method], outcome.loss, outcome.note)
@@ -145,14 +135,12 @@ def rank_table(
     measured: Table, methods: Sequence[str], printed: dict[str, Any] | None
 ) -> Iterator[Record]:
     """Sums of ranks over the sets, the published ones over the same sets."""
-    ours = labelrank.evaluation.rank_totals(
-        [[found[m].loss for m in methods] for found in measured.values()]
-    ).tolist()
+    losses = [[found[m].loss for m in methods] for found in measured.values()]
+    ours = labelrank.evaluation.rank_totals(losses).tolist()
     theirs: list[float | None] = [None] * len(methods)
     if printed is not None:
-        theirs = labelrank.evaluation.rank_totals(
-            [[printed[name][m] for m in methods] for name in measured]
-        ).tolist()
+        losses = [[printed[name][m] for m in methods] for name in measured]
+        theirs = labelrank.evaluation.rank_totals(losses).tolist()
     for method, total, published_total in zip(methods, ours, theirs, strict=True):
         yield Record("rank total", method, published_total, total, f"over {len(measured)} sets")
 
@@ -160,11 +148,10 @@ def rank_table(
 def _without_order(measured: Table, methods: Sequence[str], figure: str) -> Iterator[Record]:
     """Figure 2: each loss over the worst one on the set, summed over the sets."""
     panels = {}
-    for criterion in CRITERIA:
-        values = [[found[m].criterion(criterion) for m in methods] for found in measured.values()]
-        panels[criterion] = dict(
-            zip(methods, labelrank.evaluation.robustness(values).tolist(), strict=True)
-        )
+    for criterion in bench.CRITERIA:
+        losses = [[found[m].criterion(criterion) for m in methods] for found in measured.values()]
+        values = labelrank.evaluation.robustness(losses).tolist()
+        panels[criterion] = dict(zip(methods, values, strict=True))
     path = figures.bars(f"{figure}-Figure-2", panels)
     for criterion, bars in panels.items():
         for method, value in bars.items():
@@ -176,10 +163,9 @@ def _times(measured: Table, methods: Sequence[str], figure: str) -> Iterator[Rec
 
     Seconds of computing on one thread; C is already chosen.
     """
-    values = labelrank.evaluation.robustness(
-        [[found[m].time for m in methods] for found in measured.values()]
-    )
-    bars = dict(zip(methods, values.tolist(), strict=True))
+    seconds = [[found[m].time for m in methods] for found in measured.values()]
+    values = labelrank.evaluation.robustness(seconds).tolist()
+    bars = dict(zip(methods, values, strict=True))
     # A logarithmic scale, for PC0 takes hundreds of times as long as most.
     path = figures.bars(f"{figure}-Figure-3a", {"Time": bars}, yscale="log")
     for method, value in bars.items():
@@ -192,7 +178,7 @@ def _cores(sets: Sequence[str], effort: Effort, seed: int, figure: str) -> Itera
     cores = [n for n in (1, 2, 4, 8, 16) if n <= here]
     ratios = {}
     for name in sets:
-        split = splits_of(name, effort, seed, graded=False)[0]
+        split = bench.splits_of(name, effort, seed, graded=False)[0]
         seconds = [_seconds(split, n, max(cores), seed) for n in cores]
         ratios[name] = [one / seconds[0] for one in seconds]
     curves = {name: (cores, values) for name, values in ratios.items()}
@@ -211,7 +197,8 @@ def _seconds(split: Any, n_jobs: int, n_blocks: int, seed: int) -> float:
     """The best of three runs at a loose tolerance: what is compared is the speed of a round."""
     best = float("inf")
     for _ in range(3):
-        learner = made("ProSVM", QUICK, seed, n_jobs, n_blocks=n_blocks, tol=1e-2, max_rounds=20)
+        settings = {"n_blocks": n_blocks, "tol": 1e-2, "max_rounds": 20}
+        learner = bench.made("ProSVM", QUICK, seed, n_jobs, **settings)
         start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -226,19 +213,16 @@ def _real_table(
     """Mean PRO loss over the splits; those not significantly worse than the best say so."""
     methods = held_methods(METHODS)
     measured: Table = {name: {} for name in sets}
-    comparison = Comparison(methods, effort, seed, graded=True)
-    for name, method, outcome in outcomes(comparison, sets, jobs):
+    comparison = bench.Comparison(methods, effort, seed, graded=True)
+    for name, method, outcome in bench.outcomes(comparison, sets, jobs):
         measured[name][method] = outcome
         if len(measured[name]) == len(methods):
             best = min(measured[name].values(), key=lambda outcome: outcome.loss)
             for one, found in measured[name].items():
-                note = found.note + (", best or equal to it" if _equal(found, best) else "")
+                is_equal = found.loss == best.loss
+                if len(best.losses) > 1:
+                    test = labelrank.evaluation.paired_t_test(found.losses, best.losses)
+                    is_equal = test.p_value > 0.05
+                note = found.note + ", best or equal to it" * is_equal
                 yield Record(name, one, None, found.loss, note)
     yield from rank_table(measured, methods, None)
-
-
-def _equal(outcome: Outcome, best: Outcome) -> bool:
-    """The best itself, or no different from it by a paired t-test at 95 %."""
-    if len(best.losses) < 2:
-        return outcome.loss == best.loss
-    return labelrank.evaluation.paired_t_test(outcome.losses, best.losses).p_value > 0.05

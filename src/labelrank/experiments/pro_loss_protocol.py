@@ -107,11 +107,19 @@ class Outcome:
 
 @lru_cache(maxsize=1)
 def splits_of(name: str, effort: Effort, seed: int, *, graded: bool) -> list[Split]:
-    """Splits of a set with real grades, or of a plain set with a synthetic order."""
+    """Splits of a set with real grades, or of a plain set with a synthetic order.
+
+    A matrix with few values other than 0 is made sparse.
+    """
     import numpy as np
+    import scipy.sparse as sp
 
     data = labelrank.datasets.load(name)
-    X = data.texts if data.X is None else _features(data)
+    X = data.texts if data.X is None else data.X
+    if data.name == "genbase":  # its first feature is the name of the protein
+        X = X[:, [j for j, feature in enumerate(data.feature_names) if feature != "protein"]]
+    if data.X is not None and not sp.issparse(X) and np.mean(X != 0) < _SPARSE_BELOW:
+        X = sp.csr_array(X)
     if graded:
         Y = _grades(name, data.Y)
     else:
@@ -123,19 +131,6 @@ def splits_of(name: str, effort: Effort, seed: int, *, graded: bool) -> list[Spl
         rows, cut = np.arange(data.n_instances), data.train.n_instances
         parts = [(rows[:cut], rows[cut:])]
     return [_split(X, Y, train, test) for train, test in parts]
-
-
-def _features(data: Any) -> Any:
-    """The matrix of a set; one with few values other than 0 is made sparse."""
-    import numpy as np
-    import scipy.sparse as sp
-
-    X = data.X
-    if data.name == "genbase":  # its first feature is the name of the protein
-        X = X[:, [j for j, name in enumerate(data.feature_names) if name != "protein"]]
-    if not sp.issparse(X) and np.mean(X != 0) < _SPARSE_BELOW:
-        X = sp.csr_array(X)
-    return X
 
 
 def _grades(name: str, Y: Any) -> Any:

@@ -168,9 +168,8 @@ def largest_chi_square(X: Any, Y: Any) -> Any:
 
 def made(method: Method, seed: int, jobs: int | None) -> Any:
     """The learner of a method, its trees seeded too."""
-    return with_known(
-        learner(method.name, seed, jobs, **method.settings), estimator__random_state=seed
-    )
+    chosen = learner(method.name, seed, jobs, **method.settings)
+    return with_known(chosen, estimator__random_state=seed)
 
 
 def _fitted(method: Method, data: Documents, seed: int, jobs: int | None) -> Any:
@@ -212,18 +211,13 @@ def _break_even_note(title: str, category: str, printed: float | None, ours: flo
         return ""
     if ours >= printed:
         return _REACHED
-    n = _n_positive(category)
-    error = (ours * (100 - ours) / n) ** 0.5
-    short = f"{printed - ours:.1f} below; standard error {error:.1f} with {n:,} positive documents"
-    return f"{short}; {_TREES}" if title == "trees" else short
-
-
-def _n_positive(category: str) -> int:
-    """Test documents of a category; or of all, or of the ten largest, for an average."""
     test = parts(labelled=False)[1]
     names = {"avg top 10": TOP_TEN, "avg all": test.label_names, "microavg": test.label_names}
     columns = [list(test.label_names).index(one) for one in names.get(category, (category,))]
-    return int((test.Y[:, columns] > 0).sum())
+    n = int((test.Y[:, columns] > 0).sum())
+    error = (ours * (100 - ours) / n) ** 0.5
+    short = f"{printed - ours:.1f} below; standard error {error:.1f} with {n:,} positive documents"
+    return f"{short}; {_TREES}" if title == "trees" else short
 
 
 def _yang_liu(title: str, method: Method, seed: int, jobs: int | None) -> Iterator[Record]:
