@@ -50,6 +50,7 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
     indices, `predict` a 0/1 matrix (sparse if Y was). Fitted on a class vector (one relevant
     label per instance), scikit-learn's conventions hold: `predict` gives the top-ranked class,
     and the decision function of two classes is one column, the second over the first.
+    `n_jobs` threads never change a result; `verbose` above 0 shows a progress bar.
 
     Attributes
     ----------

@@ -31,7 +31,6 @@ def padded(n_labels: int) -> int:
 
 @stored(
     "LabelWeights",
-    1,
     blocks=array("f4 f8", "blocks", "rows", "lanes"),
     n_labels=value(int, least=1),
     has_constant=value(bool),

@@ -20,20 +20,16 @@ _LEAST = 1e-10
 
 
 class Model(NamedTuple):
-    """Log likelihood, or its difference to that without the label: X @ `weights` + `offset`.
-
-    `length` and `other_length` are the length models with and without the label, empty if unused.
-    """
+    """Log likelihood, or its difference to that without the label: X @ `weights` + `offset`."""
 
     weights: Array
     offset: Array
-    length: Array
+    length: Array  # model of the length of documents with the label, and without; empty if unused
     other_length: Array
 
 
 @stored(
     "NaiveBayesRanker",
-    1,
     sums=nested("LabelSums", attribute="_sums"),
     lengths=nested("LabelSums", attribute="_lengths"),
 )
@@ -160,7 +156,13 @@ class NaiveBayesRanker(IncrementalRanker):
 
     def _scores(self, X: Any) -> Array:
         _check_counts(X)
-        likelihood = _log_likelihood(self._counts(X), self._model)
+        X, model = self._counts(X), self._model
+        likelihood = np.asarray(X @ model.weights)
+        likelihood += model.offset
+        for (mean, variance, log_variance), sign in ((model.length, -1), (model.other_length, 1)):
+            if len(mean):
+                log_length = np.log1p(X.sum(axis=1))[:, None]
+                likelihood += sign * ((log_length - mean) ** 2 / (2 * variance) + log_variance / 2)
         return likelihood if self.scores == "log_odds" else log_softmax(likelihood, axis=1)
 
     def predict_proba(self, X: Any) -> Array:
@@ -188,13 +190,3 @@ def _check_counts(X: Any) -> None:
 
 def _log(counts: Array) -> Array:
     return np.log(np.maximum(counts, _LEAST))
-
-
-def _log_likelihood(X: sp.csr_array, model: Model) -> Array:
-    likelihood = np.asarray(X @ model.weights)
-    likelihood += model.offset
-    for (mean, variance, log_variance), sign in ((model.length, -1), (model.other_length, 1)):
-        if len(mean):
-            log_length = np.log1p(X.sum(axis=1))[:, None]
-            likelihood += sign * ((log_length - mean) ** 2 / (2 * variance) + log_variance / 2)
-    return likelihood

@@ -195,10 +195,8 @@ class BinaryRelevancePerceptron(LinearPerceptron):
         Perceptron step of 2x, or the passive-aggressive step PA-I, at most `C`.
     C : float, default 1.0
     n_jobs : int or None
-        Threads over blocks of labels; never changes the result.
     random_state : int, RandomState or None
     verbose : int, default 0
-        Above 0: a progress bar over the epochs.
 
     Attributes
     ----------

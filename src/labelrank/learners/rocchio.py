@@ -16,7 +16,6 @@ from labelrank.rows import as_rows, scaled_to_unit
 
 @stored(
     "LabelSums",
-    1,
     relevant=array("f8", "K", "width"),
     n_relevant=array("f8", "K"),
     unknown=array("f8", "K or 0", "width"),

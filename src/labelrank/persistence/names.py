@@ -34,26 +34,17 @@ _SKLEARN = {
 
 # What our learners keep inside, besides arrays and estimators: name, and module.
 _PARTS = {
-    "Averaged": "learners.plm.embedding",
-    "Link": "learners.chains.links",
-    "Encoding": "learners.chains.links",
-    "ColumnInfo": "learners.chains.links",
-    "FittedChain": "learners.chains.scorers",
-    "LabelSums": "learners.rocchio",
-    "LabelWeights": "learners.label_weights",
-    "Duals": "learners.margins.prosvm",
-    "LogisticLink": "learners.chains.logistic",
-    "UpdateRule": "learners.pairwise.scorer",
-    "DualPairScorer": "learners.pairwise.mistakes",
-    "Mistakes": "learners.pairwise.mistakes",
-    "WeightBlocks": "learners.pairwise.weights",
-    "PrimalPairScorer": "learners.pairwise.weights",
+    "Averaged": "learners.plm.embedding", "LabelSums": "learners.rocchio",
+    "LabelWeights": "learners.label_weights", "Duals": "learners.margins.prosvm",
+    "Link": "learners.chains.links", "Encoding": "learners.chains.links",
+    "ColumnInfo": "learners.chains.links", "FittedChain": "learners.chains.scorers",
+    "LogisticLink": "learners.chains.logistic", "UpdateRule": "learners.pairwise.scorer",
+    "DualPairScorer": "learners.pairwise.mistakes", "Mistakes": "learners.pairwise.mistakes",
+    "WeightBlocks": "learners.pairwise.weights", "PrimalPairScorer": "learners.pairwise.weights",
     "CentroidRanker": "learners.pairwise.shortlist",
     "ShortlistScorer": "learners.pairwise.shortlist",
-    "Weighting": "learners.auto.candidates",
-    "TargetInfo": "relevance",
-    "TextColumn": "text",
-}
+    "Weighting": "learners.auto.candidates", "TargetInfo": "relevance", "TextColumn": "text",
+}  # fmt: skip
 
 # Where the class of a name is, as "module:class". Names are for ever; places may change.
 PLACES = {

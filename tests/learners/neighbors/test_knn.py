@@ -10,8 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labelrank import InvertedIndexKNN
 from labelrank.errors import InputError
-from labelrank.learners.neighbors import search
-from labelrank.learners.neighbors.search import InvertedIndex
+from labelrank.learners.neighbors import InvertedIndex, kernels
 
 
 def brute_force(X, Q, k):
@@ -53,8 +52,8 @@ def test_neighbours_are_those_of_brute_force(k, signed):
 def test_few_rows_are_compared_exactly(monkeypatch):
     """Sums in single precision leave most rows out: otherwise all would be compared exactly."""
     compared = []
-    nearest = search.kernels.nearest
-    monkeypatch.setattr(search.kernels, "nearest", lambda *given: compared.append(nearest(*given)))
+    nearest = kernels.nearest
+    monkeypatch.setattr(kernels, "nearest", lambda *given: compared.append(nearest(*given)))
     X = tfidf(zipf_documents(3000)).astype(float)
     InvertedIndex.of(X).search(X[:50], 5)
     assert 50 * 5 <= sum(compared) < 50 * 10

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from labelrank import MLkNN
 from labelrank.errors import InputError
-from labelrank.learners.neighbors.search import InvertedIndex
+from labelrank.learners.neighbors import InvertedIndex
 
 
 def neighbours_of(x, X, k, leave_out=None, metric="euclidean"):

@@ -16,7 +16,7 @@ from labelrank.declared import array, stored, value
 from labelrank.errors import InputError
 from labelrank.learners.margins.binary_relevance import BinaryRelevanceSVM
 from labelrank.learners.margins.prosvm import ProSVM
-from labelrank.learners.neighbors.knn import MLkNN
+from labelrank.learners.neighbors import MLkNN
 
 # Dual variables of preferences between two labels that are still worth their memory.
 MOST_ARCS = 100_000_000

@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from labelrank._types import Float32
 from labelrank.learners.margins import solver
-from labelrank.learners.margins.solver import DualState, Outcome, PreferenceProblem, squared
+from labelrank.learners.margins.solver import DualState, PreferenceProblem, squared
 
 # Blocks are solved a little more exactly than the whole must be, within so many epochs a round.
 INNER_TOL = 0.1
@@ -156,8 +156,11 @@ class Rounds:
 def minimise(
     blocks: list[PreferenceProblem], settings: Settings, max_rounds: int, runner: Runner,
     report: Callable[[float], Any] = lambda gap: None,
-) -> tuple[Float32, Outcome]:  # fmt: skip
-    """Rounds until the relative gap or both residuals are below `tol`; warns if none ever is."""
+) -> tuple[Float32, float, float, int]:  # fmt: skip
+    """Rounds until the relative gap or both residuals are below `tol`; warns if none ever is.
+
+    Returns the weights, the objective, its relative gap, and the number of rounds.
+    """
     rounds = Rounds(blocks, settings, runner)
     gap, n_rounds = solver.close_gap(rounds, settings.tol, max_rounds, report)
     if gap > settings.tol:
@@ -170,7 +173,7 @@ def minimise(
             stacklevel=3,
         )
     W = runner.get(runner.call(attrgetter("W"), rounds.agreed))
-    return W, Outcome(rounds.objective, rounds.duality_gap, n_rounds)
+    return W, rounds.objective, rounds.duality_gap, n_rounds
 
 
 def solve_block(

@@ -23,7 +23,6 @@ WIDEST = 160
 
 @stored(
     "BinaryRelevanceSVM",
-    1,
     objective_=array("f8", "K"),
     dual_gap_=value(float),
     n_iter_=value(int, least=0),
@@ -48,11 +47,8 @@ class BinaryRelevanceSVM(LinearRanker):
     max_iter : int, default 1000
         Most epochs; a ConvergenceWarning names the gap if they do not suffice.
     n_jobs : int or None
-        Threads over blocks of labels; never changes the result.
     random_state : int, RandomState or None
-        Order of the instances in each epoch.
     verbose : int, default 0
-        Above 0: a bar with the gap of each block done.
 
     Attributes
     ----------

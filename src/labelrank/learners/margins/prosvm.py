@@ -34,7 +34,7 @@ from labelrank.declared import array, flag, nested, number, seed, stored, thread
 from labelrank.learners.label_weights import LabelWeights, LinearRanker
 from labelrank.learners.margins import solver
 from labelrank.learners.margins.admm import Runner, Settings, ThreadRunner, minimise, split_rows
-from labelrank.learners.margins.solver import DualState, Outcome, PreferenceProblem
+from labelrank.learners.margins.solver import DualState, PreferenceProblem
 from labelrank.preferences import Kind, Preferences
 from labelrank.resources import gap_bar
 
@@ -94,17 +94,15 @@ class PreferenceSVM(LinearRanker):
         if runner is None or self.memory_limit is not None:
             problem.refuse_too_many(self.memory_limit, self._advice)
         random = check_random_state(self.random_state)
-        if self.n_blocks > 1:
-            W, outcome = self._solved_apart(problem, random, runner or ThreadRunner(self.n_jobs))
-        else:
-            W, outcome = self._solved_whole(problem, random)
+        runner = runner or ThreadRunner(self.n_jobs)
+        solved = partial(self._solved_apart, runner) if self.n_blocks > 1 else self._solved_whole
+        W, self.objective_, self.dual_gap_, self.n_iter_ = solved(problem, random)
         n_weights = problem.relevant.n_columns + 1
         self._weights = LabelWeights(W[None], n_weights, has_constant=bool(self.fit_intercept))
-        self.objective_, self.dual_gap_, self.n_iter_ = outcome
 
     def _solved_whole(
         self, problem: PreferenceProblem, random: np.random.RandomState
-    ) -> tuple[Float32, Outcome]:
+    ) -> tuple[Float32, float, float, int]:
         data, state = problem.digest() if self.warm_start else "", DualState.zeros(problem)
         duals = getattr(self, "duals_", None)
         if duals is not None and duals.data == data:
@@ -117,11 +115,11 @@ class PreferenceSVM(LinearRanker):
             gap, n_iter = solver.close_gap(descent, self.tol, self.max_iter, report)
         solver.warn_unless_closed(gap, self.tol, self.max_iter)
         self.duals_ = Duals(state.alpha, float(self.C), data) if self.warm_start else None
-        return state.W, Outcome(descent.objective, gap, n_iter)
+        return state.W, descent.objective, gap, n_iter
 
     def _solved_apart(
-        self, problem: PreferenceProblem, random: np.random.RandomState, runner: Runner
-    ) -> tuple[Float32, Outcome]:
+        self, runner: Runner, problem: PreferenceProblem, random: np.random.RandomState
+    ) -> tuple[Float32, float, float, int]:
         self.duals_, blocks = None, split_rows(problem, self.n_blocks)
         seed = int(random.randint(2**31 - 1))
         settings = Settings(float(self.C), len(blocks), float(self.eta), float(self.tol), seed)
@@ -150,9 +148,8 @@ class ProSVM(PreferenceSVM):
 
     The problem is ½‖w‖² + C Σ weight·(1 - g_better(x) + g_worse(x))₊ over four groups of
     preferences of each instance: relevant over less relevant, relevant over irrelevant, relevant
-    over Θ, Θ over irrelevant, each group weighing a quarter in all. With `approximate` only those
-    with Θ (a half each) and, between relevant labels of adjacent grades, a chain weighted by the
-    pairs it stands for: an upper bound with O(K) in place of O(K²) preferences. Labels
+    over Θ, Θ over irrelevant, a quarter each. With `approximate` only those with Θ (a half each)
+    and a chain through the grades: an upper bound with O(K) in place of O(K²) preferences. Labels
     of equal grade state no preference; unknown labels take part in none.
 
     Solved by dual coordinate descent, which walks the preferences of an instance in scores alone,
@@ -184,11 +181,8 @@ class ProSVM(PreferenceSVM):
     memory_limit : float or None
         GiB that weights and duals may take; None is what the machine has free.
     n_jobs : int or None
-        Threads over blocks, and in prediction; never changes the result.
     random_state : int, RandomState or None
-        Order of the instances in each epoch.
     verbose : int, default 0
-        Above 0: a bar with the gap.
 
     Attributes
     ----------

@@ -23,7 +23,6 @@ _RANK = 1e-10
 
 @stored(
     "RankSVM",
-    1,
     threshold_weights_=array("f8", "K"),
     threshold_coef_=array("f8", "d"),
     threshold_bias_=value(float),

@@ -40,13 +40,11 @@ class Solver(Protocol):
     # A guess below this part of the tolerance is worth an exact measurement.
     promising: float
 
-    def epoch(self) -> float:
-        """Make one epoch; returns a guess of the gap."""
-        ...
+    # Make one epoch; returns a guess of the gap.
+    def epoch(self) -> float: ...
 
-    def gap(self) -> float:
-        """The exact gap; what was skipped for being nearly solved is looked at again."""
-        ...
+    # The exact gap; what was skipped for being nearly solved is looked at again.
+    def gap(self) -> float: ...
 
 
 def close_gap(
@@ -75,25 +73,13 @@ def warn_unless_closed(gap: float, tol: float, max_iter: int, of: str = "") -> N
         )
 
 
-class Outcome(NamedTuple):
-    """The primal objective, its relative distance to the dual one, the epochs made."""
-
-    objective: float
-    gap: float
-    n_iter: int
-
-
 class Visits(NamedTuple):
-    """Which rows an epoch visits, as the kernels of dual coordinate descent take it (shrinking).
-
-    A row whose own gap is at most `skip_below` is visited ever more rarely: `skip_left` visits
-    are still to skip, `next_skip` were skipped last.
-    """
+    """Which rows an epoch visits, as the kernels of dual coordinate descent take it (shrinking)."""
 
     order: Int64
-    skip_below: float
-    skip_left: Array
-    next_skip: Array
+    skip_below: float  # rows with a gap of at most this are visited ever more rarely
+    skip_left: Array  # visits still to skip
+    next_skip: Array  # visits skipped last
 
     @classmethod
     def of(cls, first: int, last: int, n_rows: int) -> "Visits":

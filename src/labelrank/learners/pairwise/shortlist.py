@@ -31,7 +31,7 @@ from labelrank.rows import Rows
 RANKERS = {
     "br": ("perceptron", "BinaryRelevancePerceptron"),
     "centroid": ("pairwise.shortlist", "CentroidRanker"),
-    "knn": ("neighbors.knn", "InvertedIndexKNN"),
+    "knn": ("neighbors", "InvertedIndexKNN"),
 }
 _ROWS_AT_ONCE = 512
 

@@ -17,13 +17,12 @@ from labelrank.declared import choice, stored, value
 from labelrank.kernels.embedding import TIME, learn_codes
 from labelrank.kernels.random import fill_normal
 from labelrank.learners.plm.embedding import Arcs, EmbeddingRanker
-from labelrank.learners.plm.label_codes import LabelCodes
+from labelrank.learners.plm.ep_plm import LabelCodes
 from labelrank.rows import Rows
 
 
 @stored(
     "EmbeddingCodingPLM",
-    1,
     embedding_norm=value(float, attribute="_W_norm"),
     codes_norm=value(float, attribute="_M_norm"),
 )

@@ -50,7 +50,6 @@ Arcs: TypeAlias = Int64
 
 @stored(
     "Averaged",
-    1,
     values=array("f4", "rows", "s"),
     sums=array("f8", "rows", "s"),
     since=array("f8", "rows"),

@@ -19,7 +19,6 @@ from labelrank.resources import track
 
 @stored(
     "MultilayerPerceptron",
-    1,
     hidden=array("f4 f8", "d", "s", attribute="_hidden"),
     hidden_intercept=array("f4 f8", "s", attribute="_start"),
     output=array("f4 f8", "s", "K", attribute="_output"),

@@ -27,7 +27,6 @@ _AT_ONCE = 256
 
 @stored(
     "PreferenceLearningMachine",
-    1,
     weights=array("f4 f8", "rows", "K", attribute="_W"),
     late=array("f8", "rows", "K", attribute="_U"),
     support=anything(optional=True, attribute="_support"),

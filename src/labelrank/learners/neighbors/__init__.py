@@ -1,1 +1,0 @@
-"""Nearest neighbours: ranked by vote, or by ML-kNN."""
