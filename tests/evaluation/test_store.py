@@ -16,7 +16,7 @@ LEARNER = '''"""A learner of somebody."""
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from labelrank.learners.rocchio import Rocchio
+from labelrank.learners.label_sums import Rocchio
 
 
 class Mine(BaseEstimator):
@@ -32,7 +32,7 @@ class Mine(BaseEstimator):
     def predict(self, X):
         return (self.decision_function(X) > 0).astype(int)
 '''
-ROCCHIO = "labelrank.learners.rocchio"
+ROCCHIO = "labelrank.learners.label_sums"
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def edit(monkeypatch):
         (ROCCHIO, "\n\n# a remark\n", False),
         (ROCCHIO, '\n\ndef more():\n    """Say more."""\n', True),
         (ROCCHIO, "\n\nTWO = 1 + 1\n", True),
-        ("labelrank.learners.rocchio", "\n\nTWO = 1 + 1\n", True),
+        ("labelrank.learners.base", "\n\nTWO = 1 + 1\n", True),
         ("labelrank.kernels.linear", "\n\nTWO = 1 + 1\n", True),
         ("labelrank.learners.boosting", "\n\nTWO = 1 + 1\n", False),
     ],

@@ -50,7 +50,9 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
     indices, `predict` a 0/1 matrix (sparse if Y was). Fitted on a class vector (one relevant
     label per instance), scikit-learn's conventions hold: `predict` gives the top-ranked class,
     and the decision function of two classes is one column, the second over the first.
-    `n_jobs` threads never change a result; `verbose` above 0 shows a progress bar.
+    Where a learner has no threshold of its own, its parameter `threshold` cuts the ranking: at a
+    score, or at as many labels as an instance had on average ("cardinality"). `n_jobs` threads
+    never change a result; `verbose` above 0 shows a progress bar.
 
     Attributes
     ----------
@@ -332,7 +334,6 @@ class Explained:
         raise NotImplementedError
 
     def _threshold_weights(self) -> tuple[Any, float]:
-        """The same of the threshold; 0 where the learner has none."""
         return 0.0, 0.0
 
     def _reason(self, label: int, over: int | None) -> tuple[Array, float]:
@@ -392,8 +393,6 @@ class Explained:
         return int(label)
 
     def _feature_names(self) -> Array:
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            return np.asarray(names, object)
         n_features = self.n_features_in_  # type: ignore[attr-defined]
-        return np.array([f"x{j}" for j in range(n_features)], object)
+        by_number = [f"x{j}" for j in range(n_features)]
+        return np.asarray(getattr(self, "feature_names_in_", by_number), object)

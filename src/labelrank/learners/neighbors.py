@@ -174,8 +174,7 @@ class InvertedIndexKNN(IncrementalRanker):
     weights : {"similarity", "uniform"}
         A neighbour votes by its cosine (not below 0), or all alike (majority).
     threshold : float or "cardinality", default 0.5
-        The share of votes above which `predict` takes a label, or as many labels as a document
-        had on average. For the best cut, or one per label, see `ThresholdedRanker`.
+        The share of votes above which `predict` takes a label. See also `ThresholdedRanker`.
     n_jobs : int or None
 
     Attributes

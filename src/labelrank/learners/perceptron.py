@@ -78,7 +78,7 @@ class LinearPerceptron(Explained, IncrementalRanker):
             raise ValueError("a count or the seed is too large")
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        self._start(X.shape[1])
+        self._set_up(X, Y)
         X, Y = as_rows(X), as_rows(Y, np.float64)
         random = check_random_state(self.random_state)
         order = np.arange(X.n_rows, dtype=np.int64)
@@ -88,12 +88,11 @@ class LinearPerceptron(Explained, IncrementalRanker):
             self._pass(X, Y, order)
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        if not hasattr(self, "_weights"):
-            self._start(X.shape[1])
         X = as_rows(X)
         self._pass(X, as_rows(Y, np.float64), np.arange(X.n_rows, dtype=np.int64))
 
-    def _start(self, n_features: int) -> None:
+    def _set_up(self, X: Any, Y: sp.csr_array) -> None:
+        n_features = X.shape[1]
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._weights = self._zeros(n_features, np.float32)
         self._past = self._zeros(n_features, np.float64) if self.averaging else None
@@ -243,7 +242,6 @@ class MulticlassMultilabelPerceptron(LinearPerceptron):
     penalty : {"uniform", "proportional", "max", "random"}
         Share of a wrong pair: equal, by the difference of scores, only the worst pair, at random.
     threshold : "cardinality" or float
-        How `predict` cuts the ranking: as many labels as an example had on average, or at a score.
     epochs, shuffle, init, averaging, C, n_jobs, random_state, verbose
         As in `BinaryRelevancePerceptron` (the labels are coupled: training uses one thread).
     margin : float or None

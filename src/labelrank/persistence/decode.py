@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from labelrank._types import Array
 from labelrank.declared import Stored, how_stored
 from labelrank.errors import ModelFileError
-from labelrank.persistence import checks, foreign
+from labelrank.persistence import checks
 from labelrank.persistence.container import TYPES
 from labelrank.persistence.encode import BIT_GENERATORS, MAX_DEPTH, SPARSE, Node
 from labelrank.persistence.names import class_of, is_sklearn
@@ -70,7 +70,7 @@ class Decoder:
             "sparse": self._sparse,
             "generator": self._random,
             "random_state": self._random,
-            "tree": lambda node, depth: foreign.tree_of(self.decode(node["state"], depth)),
+            "tree": lambda node, depth: checks.tree_of(self.decode(node["state"], depth)),
             "object": self._object,
         }
 
@@ -207,7 +207,7 @@ class Decoder:
         vars(found).update(self._values(node.get("state", {}), depth, checked=False))
         self._foreign = not is_alone
         if is_sklearn(cls):
-            foreign.check(found, alone=is_alone and "state" in node)
+            checks.check_foreign(found, alone=is_alone and "state" in node)
         return found
 
     def _declared(self, cls: Any, how: Stored, node: dict[str, Any], depth: int) -> Any:

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from labelrank._types import Array
 from labelrank.declared import Stored, how_stored
 from labelrank.errors import ModelFileError
-from labelrank.persistence import checks, foreign
+from labelrank.persistence import checks
 from labelrank.persistence.container import TYPES
 from labelrank.persistence.names import is_sklearn, name_of
 
@@ -80,8 +80,8 @@ class Encoder:
             return self._sparse(value, path, depth)
         if isinstance(value, np.random.Generator | np.random.RandomState):
             return self._random(value, path, depth)
-        if foreign.is_tree(value):
-            state = foreign.tree_state(value)
+        if checks.is_tree(value):
+            state = checks.tree_state(value)
             return {"kind": "tree", "state": self.encode(state, path, depth + 1)}
         return self._estimator(value, path, depth)
 

@@ -34,7 +34,7 @@ _SKLEARN = {
 
 # What our learners keep inside, besides arrays and estimators: name, and module.
 _PARTS = {
-    "Averaged": "learners.plm.embedding", "LabelSums": "learners.rocchio",
+    "Averaged": "learners.plm.embedding", "LabelSums": "learners.label_sums",
     "LabelWeights": "learners.label_weights", "Duals": "learners.margins.prosvm",
     "Link": "learners.chains.links", "Encoding": "learners.chains.links",
     "ColumnInfo": "learners.chains.links", "FittedChain": "learners.chains.scorers",

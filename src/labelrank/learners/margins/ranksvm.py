@@ -74,10 +74,7 @@ random_state, verbose
 
     def _learn(self, X: Any, Y: sp.csr_array, runner: Runner | None = None) -> None:
         super()._learn(X, Y, runner)
-        self._fit_threshold(X, Y)
-
-    def _fit_threshold(self, X: Any, Y: sp.csr_array) -> None:
-        """Normal equations, gathered over pieces of the training instances."""
+        # The threshold, by normal equations gathered over pieces of the training instances.
         size = self.n_labels_ + 1
         gram, moments = np.zeros((size, size)), np.zeros(size)
         for piece in blocks(X.shape[0], _CHUNK):

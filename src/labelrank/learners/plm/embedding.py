@@ -29,7 +29,6 @@ from labelrank.declared import (
     threads,
     value,
 )  # fmt: skip
-from labelrank.errors import InputError
 from labelrank.kernels import embedding as kernels
 from labelrank.kernels import random as draws
 from labelrank.learners.base import IncrementalRanker
@@ -102,10 +101,6 @@ class Averaged(NamedTuple):
 
     def project(self, X: Rows, n_jobs: int | None) -> Float32:
         """X times the mean, n × s."""
-        if X.n_columns != len(self.values):
-            raise InputError(
-                f"X has {X.n_columns} features, but the embedding has {len(self.values)}"
-            )
         H = np.empty((X.n_rows, self.values.shape[1]), np.float32)
         jobs = [partial(kernels.project, X, self, *s, H) for s in row_chunks(X.n_rows, n_jobs)]
         run_jobs(jobs, n_jobs)

@@ -25,7 +25,7 @@ from labelrank import declared
 from labelrank._types import Array, Float64, Int32, Int64
 from labelrank.declared import anything, array, choice, number, sparse, stored, threads
 from labelrank.errors import InputError
-from labelrank.kernels.sums import add_product
+from labelrank.kernels.linear import add_product
 from labelrank.learners.base import unchanged_if_refused
 from labelrank.learners.plm.embedding import EmbeddingRanker
 from labelrank.relevance import check_relevance, relevant_part
@@ -233,7 +233,6 @@ class EmbeddingPCAPLM(EmbeddingRanker):
     learning_rate : float, default 0.1
         Of "adagrad".
     threshold : "cardinality" or float
-        How `predict` cuts the ranking: as many labels as an instance had on average, or at a score.
     n_jobs : int or None
     random_state : int, RandomState or None
     verbose : int, default 0

@@ -53,7 +53,6 @@ class PreferenceLearningMachine(IncrementalRanker):
     averaging : {"averaged", None}
         Score by the mean of the weights after each graph (voted perceptron), or by the last ones.
     threshold : "cardinality" or float
-        How `predict` cuts the ranking: as many labels as an instance had on average, or at a score.
     random_state : int, RandomState or None
     verbose : int, default 0
 

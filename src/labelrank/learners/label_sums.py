@@ -1,7 +1,10 @@
-"""Naive Bayes for all labels in one sparse product (Fürnkranz's lecture; McCallum & Nigam 1998)."""
+"""What is learned from sums of documents by label: Rocchio's prototypes, and naive Bayes.
+
+Both are one sparse product for all labels (Fürnkranz's lecture; McCallum & Nigam 1998).
+"""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,14 +12,184 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from labelrank._types import Array
-from labelrank.declared import choice, cut, flag, nested, number, stored
+from labelrank._types import Array, Float64
+from labelrank.declared import array, choice, cut, flag, nested, number, stored
 from labelrank.errors import InputError
+from labelrank.kernels.linear import add_labelled_rows
 from labelrank.learners.base import IncrementalRanker
-from labelrank.learners.rocchio import LabelSums
+from labelrank.rows import as_rows, scaled_to_unit
 
 # A label without documents, or a probability of 0, is as unlikely as this.
 _LEAST = 1e-10
+
+
+@stored(
+    "LabelSums",
+    relevant=array("f8", "K", "width"),
+    n_relevant=array("f8", "K"),
+    unknown=array("f8", "K or 0", "width"),
+    n_unknown=array("f8", "K"),
+    total=array("f8", 1, "width"),
+    n_total=array("f8", 1),
+)
+class LabelSums(NamedTuple):
+    """Sums (K × d) and numbers (K,) of the documents that have a label, and of all.
+
+    `unknown` holds those whose label is unknown; it has no row until there is one. Rows are added
+    one after the other onto what is there: pieces equal the whole to the last bit.
+    """
+
+    relevant: Float64
+    n_relevant: Float64
+    unknown: Float64
+    n_unknown: Float64
+    total: Float64
+    n_total: Float64
+
+    @classmethod
+    def empty(cls, n_labels: int, n_features: int) -> Self:
+        try:
+            relevant = np.zeros((n_labels, n_features))
+        except MemoryError as error:
+            raise InputError(
+                f"sums of {n_labels} labels x {n_features} features need "
+                f"{n_labels * n_features * 8 / 2**30:.1f} GiB; keep fewer features or labels"
+            ) from error
+        counts, none = np.zeros((2, n_labels)), np.zeros((0, n_features))
+        return cls(relevant, counts[0], none, counts[1], np.zeros((1, n_features)), np.zeros(1))
+
+    def add(self, X: Any, Y: sp.csr_array) -> Self:
+        """The sums with more documents in them."""
+        rows, labels = as_rows(X, np.float64), as_rows(Y, np.float64)
+        shape = labels.n_columns, rows.n_columns
+        if rows.n_rows != labels.n_rows or self.relevant.shape != shape:
+            raise InputError(
+                f"X of {rows.n_rows} x {shape[1]} and Y of {labels.n_rows} x {shape[0]} do not fit "
+                f"sums of {self.relevant.shape}"
+            )
+        first_unknown = not len(self.unknown) and bool(np.isnan(labels.data).any())
+        sums = self._replace(unknown=np.zeros_like(self.relevant)) if first_unknown else self
+        every = as_rows(np.ones((rows.n_rows, 1)), np.float64)
+        add_labelled_rows(rows, labels, False, sums.relevant, sums.n_relevant)
+        add_labelled_rows(rows, every, False, sums.total, sums.n_total)
+        if len(sums.unknown):
+            add_labelled_rows(rows, labels, True, sums.unknown, sums.n_unknown)
+        return sums
+
+    def irrelevant(self) -> tuple[Float64, Float64]:
+        """Sums and numbers of the documents known not to have the label."""
+        sums = self.total - self.relevant
+        if len(self.unknown):
+            sums -= self.unknown
+        return sums, self.n_total - self.n_relevant - self.n_unknown
+
+    def widened(self, n_labels: int) -> Self:
+        """Room for more labels, unknown of all documents so far."""
+        n_new = n_labels - len(self.n_relevant)
+        before = self.unknown if len(self.unknown) else np.zeros_like(self.relevant)
+        return self._replace(
+            relevant=np.pad(self.relevant, ((0, n_new), (0, 0))),
+            n_relevant=np.pad(self.n_relevant, (0, n_new)),
+            unknown=np.vstack([before, np.repeat(self.total, n_new, axis=0)]),
+            n_unknown=np.append(self.n_unknown, np.repeat(self.n_total, n_new)),
+        )
+
+
+@stored("Rocchio", 1, sums=nested("LabelSums", attribute="_sums"))
+@dataclass(kw_only=True, eq=False, repr=False)
+class Rocchio(IncrementalRanker):
+    """Rank labels by how near a document is to their prototypes (Fürnkranz's lecture).
+
+    The prototype of a label is α (its query) + β (mean of its documents) - γ (mean of the others),
+    after Rocchio's relevance feedback. With γ = 0 it is the nearest centroid classifier.
+
+    Parameters
+    ----------
+    alpha, beta, gamma : float, default 1.0, 1.0, 0.25
+        Weights of the query, the relevant and the irrelevant documents.
+    queries : array or sparse matrix (K, d) or None
+        What is known of each label before any document, say the words of its description.
+    metric : {"cosine", "euclidean"}
+        Scores are the cosine, or the negative distance, of document and prototype.
+    normalize : bool, default True
+        Scale documents and queries to length 1 first, so that long ones do not count for more.
+    threshold : float or "cardinality"
+
+    Attributes
+    ----------
+    prototypes_ : ndarray (K, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelrank import Rocchio
+    >>> X = np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    >>> learner = Rocchio(gamma=0.0).fit(X, [[1, 0], [1, 1], [0, 1]])
+    >>> learner.rank([[1.0, 0.1], [0.1, 1.0]]).tolist()
+    [[0, 1], [1, 0]]
+    """
+
+    alpha: float = number(1.0, least=0)
+    beta: float = number(1.0, least=0)
+    gamma: float = number(0.25, least=0)
+    queries: Any = None
+    metric: str = choice("cosine", "euclidean")
+    normalize: bool = flag(True)
+    threshold: Any = cut()
+
+    _calibrated = False
+
+    def _check_values(self, X: Any, Y: sp.csr_array) -> None:
+        self._check_queries((Y.shape[1], X.shape[1]))
+
+    def _check_queries(self, wanted: tuple[int, int]) -> None:
+        if self.queries is not None and np.shape(self.queries) != wanted:
+            raise InputError(
+                f"got queries of shape {np.shape(self.queries)}; give {wanted}, "
+                "one row per label, one column per feature"
+            )
+
+    def _set_up(self, X: Any, Y: sp.csr_array) -> None:
+        self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
+
+    def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
+        self._sums = self._sums.add(self._documents(X), Y)
+        self.prototypes_ = self._made()
+
+    def _widen(self, n_before: int) -> None:
+        self._sums = self._sums.widened(self.n_labels_)
+
+    def after_loading(self) -> None:
+        if self._sums.relevant.shape[1] != self.n_features_in_:
+            raise ValueError("the sums do not fit the features")
+        self._check_queries(self._sums.relevant.shape)
+        self.prototypes_ = self._made()
+
+    def _documents(self, X: Any) -> sp.csr_array:
+        X = sp.csr_array(X, dtype=np.float64, copy=True)
+        return scaled_to_unit(X) if self.normalize else X
+
+    def _made(self) -> Array:
+        made = self.beta * _mean(self._sums.relevant, self._sums.n_relevant)
+        if self.gamma:
+            made -= self.gamma * _mean(*self._sums.irrelevant())
+        if self.queries is not None:
+            made += self.alpha * self._documents(self.queries).toarray()
+        return made
+
+    def _scores(self, X: Any) -> Array:
+        documents = self._documents(X)
+        products = documents @ self.prototypes_.T
+        squares = (self.prototypes_**2).sum(axis=1)
+        if self.metric == "cosine":
+            lengths = np.sqrt(documents.power(2).sum(axis=1))[:, None] * np.sqrt(squares)
+            return products / np.where(lengths > 0, lengths, 1.0)
+        distances = documents.power(2).sum(axis=1)[:, None] - 2 * products + squares
+        return -np.sqrt(np.maximum(distances, 0.0))
+
+
+def _mean(sums: Array, counts: Array) -> Array:
+    return sums / np.maximum(counts, 1.0)[:, None]
 
 
 class Model(NamedTuple):
@@ -55,8 +228,7 @@ class NaiveBayesRanker(IncrementalRanker):
     fit_prior : bool, default True
         Weigh labels by how often they occur.
     threshold : float or "cardinality"
-        How `predict` cuts posteriors: as many labels as an instance had on average, or at a log
-        probability. Log odds are cut at 0.
+        For posteriors; log odds are cut at 0.
 
     Examples
     --------
