@@ -4,14 +4,7 @@ A paper is a module of this package. Listing experiments is quick: modules impor
 data only inside their functions.
 """
 
-from labelrank.experiments.registry import (
-    Experiment,
-    experiment,
-    experiments,
-    find,
-    published,
-    run,
-)
+from labelrank.experiments.registry import Experiment, experiment, experiments, find, published, run
 from labelrank.experiments.verdicts import Record, judge, to_json
 
 __all__ = [
