@@ -148,6 +148,7 @@ class Part:
     layout: str = "C"
     types: tuple[type, ...] = ()
     least: float | None = None
+    most: str | None = None
     length: str | None = None
     classes: tuple[str, ...] = ()
     many: bool = False
@@ -168,9 +169,12 @@ def sparse(*shape: int | str, **more: Any) -> Part:
     return Part("sparse", shape=shape, **more)
 
 
-def value(*types: type, **more: Any) -> Part:
-    """A plain value of one of these types, numbers at least `least`; it may be a `length`."""
-    return Part("value", types=types, **more)
+def value(*types: type, least: float | None = None, **more: Any) -> Part:
+    """A plain value of one of these types, numbers at least `least`.
+
+    `most`: at most this length, such as "K". `length`: the value is that length.
+    """
+    return Part("value", types=types, least=least, **more)
 
 
 def nested(*classes: str, **more: Any) -> Part:

@@ -20,15 +20,18 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array
-from labelrank.declared import anything, check_parameters, choice, flag, number, stored
+from labelrank.declared import anything, array, check_parameters, choice, flag, number, stored
 from labelrank.errors import InputError
 
 REPRESENTATIONS = ("tfidf", "bag", "set", "hashing")
 HASHING_FEATURES = 2**18
+MOST_IDF = 100.0  # 1 + the logarithm of any number of documents is less
 WORDS = r"(?u)\b\w\w+\b"
 
 
-@stored("TextVectorizer", 1, terms_=anything(optional=True), idf_=anything(optional=True))
+@stored(
+    "TextVectorizer", 1, terms_=anything(optional=True), idf_=array("f4", "terms", optional=True)
+)
 @dataclass(eq=False, repr=False)
 class TextVectorizer(TransformerMixin, BaseEstimator):
     """Texts to a CSR matrix of float32 (documents × terms).
@@ -127,10 +130,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             are_strings = isinstance(terms, list) and all(isinstance(term, str) for term in terms)
             if not are_strings or len(set(terms)) != len(terms):
                 raise ValueError("terms that are no list of distinct strings")
-        if self.representation == "tfidf":
-            size = len(terms or ())
-            if not isinstance(idf, np.ndarray) or (idf.dtype, idf.shape) != ("f4", (size,)):
-                raise ValueError("document frequencies that do not fit the terms")
+        fits = idf is not None and len(idf) == len(terms or ()) and (np.abs(idf) <= MOST_IDF).all()
+        if self.representation == "tfidf" and not fits:
+            raise ValueError("document frequencies that do not fit the terms")
         try:
             check_parameters(self)
             self.counter_, self.weights_ = self._unfitted_counter(), self._unfitted_weights()

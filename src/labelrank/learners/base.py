@@ -40,7 +40,7 @@ class Answer(NamedTuple):
     target_=nested("TargetInfo"),
     n_features_in_=value(int, least=0, length="d"),
     feature_names_in_=array("O", "d", optional=True),
-    cardinality_=value(float, least=0.0),
+    cardinality_=value(float, least=0.0, most="K"),
     n_seen_=value(int, least=0),
 )
 class LabelRanker(ClassifierMixin, BaseEstimator):

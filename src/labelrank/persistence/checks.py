@@ -25,6 +25,7 @@ Lengths = dict[str, int]
 
 EVERYWHERE = ("K", "d")
 MAX_THREADS = 1024
+MAX_WHOLE = 2**62
 _SIDE = re.compile(r"([A-Za-z_]\w*)(?:\+(\d+))?")
 _DENSE = 2**16
 _MOST_FEATURES = 2**31
@@ -110,13 +111,13 @@ def _check_part(where: str, part: Part, value: Any, lengths: Lengths) -> None:
             raise ValueError(f"{where} is no list")
         for held in _held(part, value):
             if type(held) in part.types:
-                _check_value(where, part, held)
+                _check_value(where, part, held, lengths)
             else:
                 _check_class(where, part, held)
     elif part.kind == "any":
         _check_plain(where, value)
     elif part.kind == "value":
-        _check_value(where, part, value)
+        _check_value(where, part, value, lengths)
         if part.length is not None and lengths.setdefault(part.length, value) != value:
             raise ValueError(f"{where} is {value}, not {lengths[part.length]}")
 
@@ -176,7 +177,7 @@ def _check_plain(where: str, value: Any) -> None:
         raise ValueError(f"{where} holds a {type(value).__name__}; declare it as nested")
 
 
-def _check_value(where: str, part: Part, value: Any) -> None:
+def _check_value(where: str, part: Part, value: Any, lengths: Lengths) -> None:
     plain = value.item() if isinstance(value, np.generic) else value
     is_truth = isinstance(plain, bool) and bool not in part.types
     if part.types and (is_truth or not isinstance(plain, part.types)):
@@ -185,6 +186,9 @@ def _check_value(where: str, part: Part, value: Any) -> None:
         raise ValueError(f"{where} is {plain}")
     if part.least is not None and not plain >= part.least:
         raise ValueError(f"{where} is {plain}, below {part.least}")
+    most = MAX_WHOLE if part.most is None else lengths[part.most]
+    if (part.most is not None or isinstance(plain, int)) and plain > most:
+        raise ValueError(f"{where} is {str(plain)[:40]}, above {most}")
 
 
 def _check_indices(where: str, part: Part, value: Any, lengths: Lengths, parts: Any) -> None:
