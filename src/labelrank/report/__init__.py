@@ -2,13 +2,12 @@
 
 # isort: off
 from labelrank.report.comparison import comparison_page, write_comparison
-from labelrank.report.documents import Document, RankedLabel, Reason, ranked_labels
 from labelrank.report.page import (
-    Answers, answers, criteria_rows, duration, learner_name, of_tagger, page, write,
+    Answers, answers, criteria_rows, duration, learner_name, of_tagger, page, ranked_labels, write,
 )  # fmt: skip
 from labelrank.report.results import (
-    ConfusedPair, Confusion, LabelResult, LearningCurve, Results, arrow, gather, of_parts,
-    of_stream, read_learning_curve, words,
+    ConfusedPair, Confusion, Document, LabelResult, LearningCurve, RankedLabel, Reason, Results,
+    arrow, gather, of_parts, of_stream, read_learning_curve, words,
 )  # fmt: skip
 
 __all__ = [

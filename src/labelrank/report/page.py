@@ -9,19 +9,29 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from labelrank import __version__, metrics
+from labelrank import __version__, decoding, metrics
 from labelrank._types import Array
 from labelrank.atomic import atomic_write
+from labelrank.errors import LabelrankError
 from labelrank.evaluation.workers import PeakMemory
 from labelrank.learners.thresholded import ThresholdedRanker
 from labelrank.relevance import Checked, cardinality
 from labelrank.report import charts
-from labelrank.report.documents import RankedLabel
-from labelrank.report.documents import examples as examples_of
-from labelrank.report.results import LearningCurve, Results, arrow, gather, words
+from labelrank.report.results import (
+    Document,
+    LearningCurve,
+    RankedLabel,
+    Reason,
+    Results,
+    arrow,
+    gather,
+    words,
+)
 from labelrank.tagger import probabilities
 
 _DRAWN_AT_FIRST = 4
+_BEYOND_THE_CUT, _MOST_SHOWN = 5, 25
+_EXPLAINED, _WORDS = 3, 7
 # The criteria that a reader looks for first; the others follow on request.
 CHIEF = (
     "micro_f1", "macro_f1", "example_f1", "micro_precision", "micro_recall", "subset_accuracy",
@@ -113,7 +123,7 @@ def of_tagger(
         threshold=0.0 if given.is_cut else None, probabilities=_probabilities(tagger, given.X),
         curves_of=curves_of, name=name, criteria=criteria, beside={**cuts, **(beside or {})},
         learning=learning,
-        documents=examples_of(tagger, documents, given, ids=ids, count=examples),
+        documents=_examples(tagger, documents, given, ids=ids, count=examples),
     )  # fmt: skip
 
 
@@ -159,6 +169,65 @@ def duration(seconds: float) -> str:
     if seconds < 1:
         return f"{1000 * seconds:.0f} ms"
     return f"{seconds:.2f} s" if seconds < 600 else f"{seconds / 60:,.0f} min"
+
+
+def ranked_labels(
+    scores: Array, members: Array, relevant: Array, label_names: Sequence[Any]
+) -> list[RankedLabel]:
+    """The ranking of one instance: all labels, the predicted ones first."""
+    order = decoding.rank(scores[None, :], members=members[None, :])[0].tolist()
+    return [
+        RankedLabel(str(label_names[k]), float(scores[k]), bool(members[k]), bool(relevant[k]))
+        for k in order
+    ]
+
+
+def _examples(
+    tagger: Any, documents: Any, given: Any, *, ids: Sequence[Any] | None, count: int
+) -> list[Document]:
+    """Documents spread over the data: the first of each of `count` equal stretches.
+
+    `given` are the `Answers` to the documents.
+    """
+    n = len(given.scores)
+    rows = np.unique(np.linspace(0, n, count, endpoint=False).astype(int)) if count else ()
+    terms = tagger.get_feature_names_out() if _explains(tagger) else None
+    shown = []
+    for i in rows:
+        chosen, relevant = (part[[i]].toarray()[0] > 0 for part in (given.members, given.Y.matrix))
+        ranked = ranked_labels(given.scores[i], chosen, relevant, tagger.label_names_)
+        end = int(chosen.sum()) + _BEYOND_THE_CUT
+        missed = [(one.name, end + k) for k, one in enumerate(ranked[end:], 1) if one.relevant]
+        reasons = [] if terms is None else _reasons(tagger, given.X[i : i + 1], ranked, terms)
+        shown.append(Document(
+            name=str(ids[i]) if ids else f"document {i + 1}",
+            text=documents[i] if isinstance(documents, list) else "",
+            ranked=ranked[: min(end, _MOST_SHOWN)], reasons=reasons,
+            left_out=max(min(end, len(ranked)) - _MOST_SHOWN, 0), missed=missed[:_MOST_SHOWN],
+        ))  # fmt: skip
+    return shown
+
+
+def _explains(tagger: Any) -> bool:
+    """Hashed words have no names that would explain anything."""
+    hashed = getattr(tagger.vectorizer_, "representation", "") == "hashing"
+    return hasattr(tagger.learner_, "why") and not hashed
+
+
+def _reasons(tagger: Any, x: Any, ranked: Sequence[RankedLabel], terms: Array) -> list[Reason]:
+    """Reasons for the first labels of the set, or for the first label where it is empty."""
+    explained = [label.name for label in ranked[:_EXPLAINED] if label.chosen] or [ranked[0].name]
+    by_text = {str(name): name for name in tagger.label_names_}
+    try:
+        return [_reason(name, tagger.why(x, by_text[name]), terms) for name in explained]
+    except LabelrankError:
+        return []
+
+
+def _reason(name: str, why: Any, terms: Array) -> Reason:
+    pairs = zip(why.features[:_WORDS], why.contributions[:_WORDS], strict=True)
+    strongest = [(str(terms[j]), float(addend)) for j, addend in pairs if addend]
+    return Reason(name, float(why.margin), strongest)
 
 
 class CriteriaRow(NamedTuple):

@@ -1,9 +1,11 @@
 """What a page of results shows: gathered from scores and relevance, or read from a curve's file."""
 
+import itertools
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,13 +20,13 @@ from labelrank.evaluation.curves import CurvePoint, LearningPoint
 from labelrank.metrics import criteria as table_of_criteria
 from labelrank.metrics.curves import PrecisionRecall, Reliability
 from labelrank.relevance import Checked, check_relevance
-from labelrank.report.documents import Document
 
 CURVES = 12
 _PAIRS, _MAP = 20, 12
 _MEASURED = ("micro_f1", "macro_f1", "precision_at_1", "ranking_loss")
 _PREQUENTIAL = ("precision_at_1", "average_precision", "ranking_loss", "is_error")
 _MOST_POINTS = 400
+_LONGEST = 1200
 _SPELLED = {"f1": "F1", "auc": "AUC", "ndcg": "nDCG", "pro": "PRO", "mib": "MiB"}
 
 
@@ -78,6 +80,49 @@ class LearningCurve:
     note: str
     sizes: Sequence[int]
     values: Mapping[str, Sequence[float]]
+
+
+class RankedLabel(NamedTuple):
+    """One place of a ranking: was the label chosen, and is it right?"""
+
+    name: str
+    score: float
+    chosen: bool
+    relevant: bool
+
+
+class Reason(NamedTuple):
+    """Why a label has its score: the words (or features) that added most, with their addends."""
+
+    label: str
+    margin: float
+    words: Sequence[tuple[str, float]]
+
+
+class Document(NamedTuple):
+    """An example: its text, the labels it was given, best first, and why.
+
+    `missed` are relevant labels that are ranked below those shown, each with its place.
+    """
+
+    name: str
+    text: str
+    ranked: Sequence[RankedLabel]
+    reasons: Sequence[Reason] = ()
+    left_out: int = 0
+    missed: Sequence[tuple[str, int]] = ()
+
+    def pieces(self) -> Iterator[tuple[str, bool]]:
+        """The text in pieces, each with whether it is a word that spoke for a label.
+
+        >>> list(Document("a", "Rye bread", [], [Reason("grain", 1.0, [("rye", 1.0)])]).pieces())
+        [('Rye', True), (' bread', False)]
+        """
+        told = {word for reason in self.reasons for word, addend in reason.words if addend > 0}
+        text = self.text if len(self.text) <= _LONGEST else self.text[:_LONGEST] + " …"
+        pieces = itertools.groupby(re.findall(r"\w+|\W+", text), lambda s: s.lower() in told)
+        for spoke, together in pieces:
+            yield "".join(together), spoke
 
 
 @dataclass(frozen=True)
