@@ -18,7 +18,7 @@ _HOME = {
     "EmbeddingPCAPLM": "learners.plm.ep_plm",
     "LabelCodes": "learners.plm.ep_plm",
     "BaggedRanker": "learners.bagged",
-    "MultilayerPerceptron": "learners.plm.mlp",
+    "MultilayerPerceptron": "learners.plm.plm",
     "IndependentClassifiers": "learners.chains.greedy",
     "ClassifierChain": "learners.chains.greedy",
     "ProbabilisticClassifierChain": "learners.chains.probabilistic",

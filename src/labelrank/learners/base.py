@@ -123,25 +123,21 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """Scores, larger is more relevant; 0 is the threshold of a calibrated learner."""
-        check_is_fitted(self)
-        scores = self._stacked(self._scores, self._check_X(X, reset=False))
+        scores = self._stacked(self._scores, self._ready(X))
         if self.target_.one_class and self.n_labels_ == 2:
             return scores[:, 1] - scores[:, 0]
         return scores
 
     def answer(self, X: Any) -> Answer:
         """Scores and predicted sets of the same instances, computed once."""
-        check_is_fitted(self)
-        answers = [self._answer(block) for block in self._row_blocks(self._check_X(X, reset=False))]
+        answers = [self._answer(block) for block in self._row_blocks(self._ready(X))]
         if len(answers) == 1:
             return answers[0]
         return Answer(*(np.vstack(parts) for parts in zip(*answers, strict=True)))
 
     def predict(self, X: Any) -> Any:
         """The relevant labels: a 0/1 matrix, or the top-ranked class after a class vector."""
-        check_is_fitted(self)
-        X = self._check_X(X, reset=False)
-        target = self.target_
+        X, target = self._ready(X), self.target_
         if target.one_class:
             return self.classes_[self._first(X, 1)[:, 0]]
         members = (self._answer(block).members for block in self._row_blocks(X))
@@ -150,8 +146,7 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
 
     def rank(self, X: Any, top: int | None = None) -> Array:
         """Label indices (columns of Y), best first; `top` keeps only the first ones."""
-        check_is_fitted(self)
-        return self._first(self._check_X(X, reset=False), top)
+        return self._first(self._ready(X), top)
 
     def _first(self, X: Any, top: int | None) -> Array:
         return self._stacked(lambda block: self._ranked(block, top), X)
@@ -197,17 +192,19 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
             check_parameters(self)
         self._check_combinations()
 
+    def _ready(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._check_X(X, reset=False)
+
     def _check_X(self, X: Any, *, reset: bool, Y: Any = "no_validation") -> Any:
         if Y is None:
-            raise InputError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
+            name = type(self).__name__
+            raise InputError(f"{name} requires y to be passed, but the target y is None")
         if sp.issparse(X):
             check_sparse(X)
         try:
-            X = validate_data(
-                self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
-            )
+            dtypes = [np.float64, np.float32]
+            X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
         except ValueError as error:
             raise InputError(_one_sentence(str(error))) from error
         return short_indices(sp.csr_array(X)) if sp.issparse(X) else X
@@ -294,12 +291,11 @@ def seeded(learner: Any, seed: int, *, replace: bool = False) -> Any:
     The learner's own random state is `seed`, those within it `seed` + 1, + 2, ..., by name; with
     `replace` all are numbered by name.
     """
-    states = {
-        name: value
-        for name, value in sorted(learner.get_params(deep=True).items())
-        if name.rpartition("__")[2] == "random_state" and (replace or value is None)
-    }
-    names = sorted(states, key=lambda name: not replace and name != "random_state")
+    states = learner.get_params(deep=True)
+    names = sorted(name for name in states if name.rpartition("__")[2] == "random_state")
+    if not replace:
+        names = [name for name in names if states[name] is None]
+        names.sort(key=lambda name: name != "random_state")
     return learner.set_params(**{name: (seed + i) % 2**31 for i, name in enumerate(names)})
 
 

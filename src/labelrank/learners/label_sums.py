@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit, log_softmax, softmax
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array, Float64
 from labelrank.declared import array, choice, cut, flag, nested, number, stored
@@ -339,8 +338,7 @@ class NaiveBayesRanker(IncrementalRanker):
 
     def predict_proba(self, X: Any) -> Array:
         """Posterior probabilities (n × K): sum to 1, unless by the log odds of several labels."""
-        check_is_fitted(self)
-        scores = self._scores(self._check_X(X, reset=False))
+        scores = self._scores(self._ready(X))
         if self.scores == "log_odds" and not self.target_.one_class:
             return expit(scores)
         return softmax(scores, axis=1)

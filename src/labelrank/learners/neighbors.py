@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from labelrank._types import Array, Float32, Float64, Int32, Int64
@@ -95,7 +94,6 @@ class InvertedIndex(NamedTuple):
     def _search(
         self, queries: "_Queries", near: Int64, similarity: Float64, first: int, last: int
     ) -> None:
-        """Queries first..last-1, some at a time in one buffer of sums."""
         n = self.rows.n_rows
         buffer = np.empty((max(1, min(_SUMS_AT_ONCE // n, last - first)), n), np.float32)
         for part in blocks(last - first, len(buffer)):
@@ -220,9 +218,8 @@ class InvertedIndexKNN(IncrementalRanker):
 
     def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Float64, Int64]:
         """Cosines and training indices of the nearest documents, best first (n × k each)."""
-        check_is_fitted(self)
         wanted = self.n_neighbors if n_neighbors is None else n_neighbors
-        return self._nearest(self._check_X(X, reset=False), wanted)
+        return self._nearest(self._ready(X), wanted)
 
     def _nearest(self, X: Any, wanted: int) -> tuple[Float64, Int64]:
         return self.index_.search(X, min(wanted, self._X.shape[0]), self.n_jobs)
@@ -238,8 +235,7 @@ class InvertedIndexKNN(IncrementalRanker):
 
     def predict_proba(self, X: Any) -> Array:
         """Shares of the votes (n × K); after a class vector they sum to 1."""
-        check_is_fitted(self)
-        return self._scores(self._check_X(X, reset=False))
+        return self._scores(self._ready(X))
 
 
 def shares(weights: Float64, near: Int64, Y: sp.csr_array) -> Float64:
@@ -351,7 +347,6 @@ class MLkNN(LabelRanker):
         return self._index.search(X, k, self.n_jobs)[1] if k else none
 
     def _counts(self, near: Int64) -> sp.csr_array:
-        """How many of the neighbours carry each label (n × K, sparse)."""
         return sp.csr_array(votes(near, np.ones(near.shape), self._Y.shape[0]) @ self._Y)
 
     def _odds(self, counts: sp.csr_array, unknown: sp.csr_array) -> Float64:
@@ -387,6 +382,5 @@ class MLkNN(LabelRanker):
 
     def predict_proba(self, X: Any) -> Array:
         """Posterior probability of each label; after a class vector scaled to sum to 1."""
-        check_is_fitted(self)
-        chances = np.asarray(expit(self._scores(self._check_X(X, reset=False))))
+        chances = np.asarray(expit(self._scores(self._ready(X))))
         return chances / chances.sum(axis=1, keepdims=True) if self.target_.one_class else chances

@@ -116,9 +116,8 @@ def _about(model: Any) -> dict[str, Any]:
 def _check_version(path: Path, document: dict[str, Any]) -> None:
     version = document.get("format_version")
     if document.get("format") != FORMAT or type(version) is not int or version < 1:
-        raise ModelFileError(
-            f"{path} is a model file of an unknown format; save the model again with labelrank"
-        )
+        what = f"{path} is a model file of an unknown format"
+        raise ModelFileError(f"{what}; save the model again with labelrank")
     if version < FORMAT_VERSION:
         raise ModelFileError(
             f"{path} has format version {version}, of a labelrank before 0.1, which is read no "

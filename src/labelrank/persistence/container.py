@@ -17,7 +17,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -86,9 +86,8 @@ def read_document(path: Path, max_bytes: int | None) -> tuple[dict[str, Any], di
     with _opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         if max_bytes is not None and size > max_bytes:
-            raise ModelFileError(
-                f"{path} has {size} bytes, but at most {max_bytes} are allowed; raise max_bytes"
-            )
+            what = f"{path} has {size} bytes, but at most {max_bytes} are allowed"
+            raise ModelFileError(f"{what}; raise max_bytes")
         header = _read_header(path, file, size)
     declared = _strict(path, header)
     metadata = declared.pop("__metadata__", None)
@@ -103,9 +102,8 @@ def _read_header(path: Path, file: IO[bytes], size: int) -> bytes:
         raise ModelFileError(f"{path} is empty, not a labelrank model; save the model again")
     start = file.read(_DIGEST_AT)
     if start[8:] != _PREFIX[: len(start[8:])] or len(start) < 8:
-        raise ModelFileError(
-            f"{path} is not a labelrank model file; give one written by labelrank.persistence.save"
-        )
+        advice = "give one written by labelrank.persistence.save"
+        raise ModelFileError(f"{path} is not a labelrank model file; {advice}")
     length = int.from_bytes(start[:8], "little")
     if length > MAX_HEADER_BYTES:
         raise _damaged(path, f"its header claims {length} bytes, the most is {MAX_HEADER_BYTES}")
@@ -207,7 +205,7 @@ def parse(text: str | bytes) -> Any:
         raise ValueError(f"{type(text).__name__} in place of text")
     try:
         return json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_no_constant,
+            text, object_pairs_hook=_unique, parse_constant=_finite,
             parse_int=_short_integer, parse_float=_finite,
         )  # fmt: skip
     except RecursionError as error:
@@ -218,10 +216,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) != len(pairs):
         raise ValueError("a key occurs twice")
     return dict(pairs)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"the number {name}")
 
 
 def _short_integer(digits: str) -> int:

@@ -22,6 +22,7 @@ from labelrank.rows import check_sparse
 
 _DTYPES: dict[str, np.dtype[Any]] = {dtype.name: dtype for dtype in TYPES.values()}
 _PLAIN_TYPES = {"int": int, "float": float, "bool": bool, "str": str}
+_SEQUENCES: dict[str, Any] = {kind.__name__: kind for kind in (list, tuple, set, frozenset)}
 _FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
@@ -57,10 +58,7 @@ class Decoder:
             "dtype": lambda node, depth: _DTYPES[node["name"]],
             "scalar_type": lambda node, depth: _DTYPES[node["name"]].type,
             "type": lambda node, depth: _PLAIN_TYPES[node["name"]],
-            "list": lambda node, depth: self._items(node, depth),
-            "tuple": lambda node, depth: tuple(self._items(node, depth)),
-            "set": lambda node, depth: set(self._items(node, depth)),
-            "frozenset": lambda node, depth: frozenset(self._items(node, depth)),
+            **dict.fromkeys(_SEQUENCES, self._items),
             "dict": self._dict,
             "scalar": lambda node, depth: self._array_of(node["array"], depth)[()],
             "array": lambda node, depth: self._array(node),
@@ -98,11 +96,11 @@ class Decoder:
             raise _unsound(f"unknown kind of value {str(kind)[:40]!r}")
         return self._kinds[kind](node, depth + 1)
 
-    def _items(self, node: dict[str, Any], depth: int) -> list[Any]:
-        items = node["items"]
+    def _items(self, node: dict[str, Any], depth: int) -> Any:
+        items, made = node["items"], _SEQUENCES[node["kind"]]
         if isinstance(items, dict) and items.get("kind") == "strings":
-            return self._strings(items["text"])
-        return [self.decode(item, depth) for item in items]
+            return made(self._strings(items["text"]))
+        return made(self.decode(item, depth) for item in items)
 
     def _dict(self, node: dict[str, Any], depth: int) -> dict[Any, Any]:
         keys, values = self.decode(node["keys"], depth), self.decode(node["values"], depth)

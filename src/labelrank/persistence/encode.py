@@ -125,10 +125,8 @@ class Encoder:
             return self._items(parameters, path, depth)
 
     def _items(self, values: dict[str, Any], path: str, depth: int) -> Node:
-        return {
-            key: self.encode(values[key], f"{path}.{key}", depth + 1)
-            for key in sorted(values.keys() - _MADE_ANEW)
-        }
+        kept = sorted(values.keys() - _MADE_ANEW)
+        return {key: self.encode(values[key], f"{path}.{key}", depth + 1) for key in kept}
 
     @contextmanager
     def _within(self, *, settings: bool, checked: bool) -> Iterator[None]:
@@ -161,11 +159,8 @@ class Encoder:
         small = range(-(2**62), 2**62)
         if len(value) > _LONG and all(type(v) is int and v in small for v in values):
             values = np.array(values, dtype=np.int64)
-        return {
-            "kind": "dict",
-            "keys": self.encode(keys, f"{path} (keys)", depth + 1),
-            "values": self.encode(values, f"{path} (values)", depth + 1),
-        }
+        node = {"kind": "dict", "keys": self.encode(keys, f"{path} (keys)", depth + 1)}
+        return {**node, "values": self.encode(values, f"{path} (values)", depth + 1)}
 
     def _array(self, array: Array, path: str, depth: int) -> Node:
         if isinstance(array, np.ma.MaskedArray):
@@ -202,8 +197,7 @@ class Encoder:
         if little not in _STORABLE:
             raise _refusal(path, f"is an array of type {array.dtype}", "use numbers or strings")
         name = str(len(self.tensors))
-        stored = np.asarray(array, dtype=little, order="C")
-        self.tensors[name] = stored
+        self.tensors[name] = np.asarray(array, dtype=little, order="C")
         return name
 
     def _strings(self, strings: list[str], path: str) -> Node:

@@ -16,19 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from labelrank import declared
 from labelrank._types import Array, Float32, Float64, Int64
-from labelrank.declared import (
-    array,
-    choice,
-    cut,
-    nested,
-    number,
-    seed,
-    sparse,
-    stored,
-    threads,
-    value,
-)  # fmt: skip
+from labelrank.declared import array, choice, cut, nested, number, seed, sparse, stored, threads
 from labelrank.kernels import embedding as kernels
 from labelrank.kernels import random as draws
 from labelrank.learners.base import IncrementalRanker
@@ -149,9 +139,9 @@ def random_rows(candidates: Int64, count: int, seed: int, clock: int) -> Int64:
     embedding=nested("Averaged", attribute="_W"),
     codes=nested("Averaged", attribute="_M"),
     fixed_codes=array("f4", "K", "s", attribute="_fixed_codes"),
-    seed=value(int, least=0, attribute="_seed"),
-    clock=value(int, least=0, attribute="_clock"),
-    n_violated_=value(int, least=0),
+    seed=declared.value(int, least=0, attribute="_seed"),
+    clock=declared.value(int, least=0, attribute="_clock"),
+    n_violated_=declared.value(int, least=0),
     window_X=sparse("window", "d", attribute="_window_X"),
     window_Y=sparse("window", "K", attribute="_window_Y", finite=False),
 )
@@ -174,7 +164,6 @@ class EmbeddingRanker(IncrementalRanker):
 
     # With arcs="any", the two labels of an arc may belong to two instances.
     preferences = Preferences.each(Kind.RELEVANT_IRRELEVANT)
-
     _calibrated = False
     _codes_learn = False
 
@@ -216,7 +205,6 @@ class EmbeddingRanker(IncrementalRanker):
                 self._learn_arcs(instances, random_arcs(labels, nodes, size, *at, same))
 
     def _forget_window(self, n_features: int) -> None:
-        """No instance is known to which a negative node may belong."""
         self._window_X = sp.csr_array((0, n_features))
         self._window_Y = sp.csr_array((0, self.n_labels_))
 
@@ -267,7 +255,6 @@ class EmbeddingRanker(IncrementalRanker):
         return scores
 
     def _first(self, X: Any, top: int | None) -> Array:
-        """Few labels are found block by block, without all scores."""
         if top is None or not 1 <= top <= min(_MOST_KEPT, self.n_labels_):
             return super()._first(X, top)
         labels = np.zeros((X.shape[0], top), np.int64)
