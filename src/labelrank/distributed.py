@@ -27,8 +27,7 @@ class DaskRunner:
         return [self.client.submit(_same, block, pure=False) for block in blocks]
 
     def map(self, step: Callable[..., Any], *columns: list[Any]) -> list[Any]:
-        rows = zip(*columns, strict=True)
-        return [self.client.submit(step, *row, pure=False) for row in rows]
+        return [self.client.submit(step, *row, pure=False) for row in zip(*columns, strict=True)]
 
     def call(self, step: Callable[..., Any], *arguments: Any) -> Any:
         return self.client.submit(step, *arguments, pure=False)

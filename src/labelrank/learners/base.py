@@ -349,10 +349,6 @@ class Explained:
         over : int, str or None
             The label it is compared with; None compares with the threshold label, or, where there
             is none, gives the score itself.
-
-        Returns
-        -------
-        Explanation
         """
         check_is_fitted(self)
         row = self._one_row(x)

@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, clone
 from labelrank._types import Array, Float64
 from labelrank.declared import array, stored, value
 from labelrank.errors import InputError
-from labelrank.learners.margins.binary_relevance import BinaryRelevanceSVM
 from labelrank.learners.margins.prosvm import ProSVM
+from labelrank.learners.margins.rivals import BinaryRelevanceSVM
 from labelrank.learners.neighbors import MLkNN
 
 # Dual variables of preferences between two labels that are still worth their memory.
