@@ -52,10 +52,6 @@ def fit(learner: Machine, X: Any, Y: Any, client: Any) -> Machine:
     X, Y : as in `fit`
     client : dask.distributed.Client
 
-    Returns
-    -------
-    The fitted learner.
-
     Examples
     --------
     >>> from dask.distributed import Client  # doctest: +SKIP

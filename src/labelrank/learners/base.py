@@ -58,8 +58,7 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray (K,)
         The labels: column names of Y where it has them, the classes of a class vector, else 0..K-1.
-    n_labels_ : int
-    n_features_in_ : int
+    n_labels_, n_features_in_ : int
     """
 
     # A calibrated learner scores relative to the threshold label: the set is `scores > 0`.

@@ -188,8 +188,6 @@ class InvertedIndexKNN(IncrementalRanker):
     >>> learner = InvertedIndexKNN(n_neighbors=2).fit(X, [[1, 0], [1, 0], [0, 1]])
     >>> learner.predict([[1.0, 0.0, 0.0]])
     array([[1, 0]])
-    >>> learner.kneighbors([[0.0, 1.0, 1.0]])[1]
-    array([[2, 1]])
     """
 
     n_neighbors: int = number(30, least=1, whole=True)
@@ -209,7 +207,6 @@ class InvertedIndexKNN(IncrementalRanker):
         self.after_loading()
 
     def _widen(self, n_before: int) -> None:
-        """What was seen before says nothing about new labels."""
         unknown = np.full((self._Y.shape[0], self.n_labels_ - n_before), np.nan)
         self._Y = sp.csr_array(sp.hstack([self._Y, sp.csr_array(unknown)]))
 

@@ -193,9 +193,7 @@ class BinaryRelevancePerceptron(LinearPerceptron):
     step : {"perceptron", "pa"}
         Perceptron step of 2x, or the passive-aggressive step PA-I, at most `C`.
     C : float, default 1.0
-    n_jobs : int or None
-    random_state : int, RandomState or None
-    verbose : int, default 0
+    n_jobs, random_state, verbose
 
     Attributes
     ----------

@@ -105,12 +105,11 @@ def _about(model: Any) -> dict[str, Any]:
     summary = getattr(model, "summary_", {})
     plain = (str, int, float, bool)
     return {
-        "model": name_of(type(model)),
-        "learner": name_of(type(learner)),
+        "model": name_of(type(model)), "learner": name_of(type(learner)),
         "n_labels": None if labels is None else len(labels),
         "n_features": None if features is None else int(features),
         "summary": {key: value for key, value in summary.items() if type(value) in plain},
-    }
+    }  # fmt: skip
 
 
 def _check_version(path: Path, document: dict[str, Any]) -> None:
@@ -133,9 +132,6 @@ def _check_version(path: Path, document: dict[str, Any]) -> None:
 def _warn_of_other_version(document: dict[str, Any]) -> None:
     saved, here = str(document.get("scikit_learn")), sklearn.__version__
     if saved.split(".")[:2] != here.split(".")[:2]:
-        warnings.warn(
-            f"the model was saved with scikit-learn {saved} and is loaded with {here}: "
-            "answers may differ where it holds scikit-learn estimators",
-            UserWarning,
-            stacklevel=4,
-        )
+        what = f"the model was saved with scikit-learn {saved} and is loaded with {here}"
+        why = "answers may differ where it holds scikit-learn estimators"
+        warnings.warn(f"{what}: {why}", UserWarning, stacklevel=4)

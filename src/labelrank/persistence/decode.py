@@ -162,9 +162,7 @@ class Decoder:
 
     def _object_array(self, node: dict[str, Any]) -> Array:
         strings = self._strings(node["text"])
-        array = np.empty(len(strings), dtype=object)
-        array[:] = strings
-        return array.reshape(node["shape"])
+        return np.array(strings, dtype=object).reshape(node["shape"])
 
     def _unicode_array(self, node: dict[str, Any]) -> Array:
         name = node["tensor"]

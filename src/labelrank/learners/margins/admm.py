@@ -157,10 +157,7 @@ def minimise(
     blocks: list[PreferenceProblem], settings: Settings, max_rounds: int, runner: Runner,
     report: Callable[[float], Any] = lambda gap: None,
 ) -> tuple[Float32, float, float, int]:  # fmt: skip
-    """Rounds until the relative gap or both residuals are below `tol`; warns if none ever is.
-
-    Returns the weights, the objective, its relative gap, and the number of rounds.
-    """
+    """Weights, objective, relative gap and rounds, when gap or residuals are below `tol`."""
     rounds = Rounds(blocks, settings, runner)
     gap, n_rounds = solver.close_gap(rounds, settings.tol, max_rounds, report)
     if gap > settings.tol:

@@ -178,9 +178,7 @@ class ProSVM(PreferenceSVM):
         Begin the next `fit` on the same data (at another C) where this one ended.
     memory_limit : float or None
         GiB that weights and duals may take; None is what the machine has free.
-    n_jobs : int or None
-    random_state : int, RandomState or None
-    verbose : int, default 0
+    n_jobs, random_state, verbose
 
     Attributes
     ----------

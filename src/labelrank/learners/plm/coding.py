@@ -189,12 +189,11 @@ class LabelCodes(BaseEstimator):
 
 
 def _pieces(Y: Any) -> Iterable[Any]:
-    if hasattr(Y, "shape"):
+    are_rows = isinstance(Y, list | tuple) and len(Y) and not hasattr(Y[0], "shape")
+    if are_rows or hasattr(Y, "shape"):
         return [Y]
     if not isinstance(Y, Iterable):
         raise InputError(f"got {type(Y).__name__}; give a label matrix or an iterable of them")
-    if isinstance(Y, list | tuple) and len(Y) and not hasattr(Y[0], "shape"):
-        return [Y]
     return Y
 
 
@@ -241,9 +240,7 @@ class EmbeddingPCAPLM(EmbeddingRanker):
         "adagrad": the best-scored of so many random irrelevant labels is the negative node.
     learning_rate : float, default 0.1, of "adagrad"
     threshold : "cardinality" or float
-    n_jobs : int or None
-    random_state : int, RandomState or None
-    verbose : int, default 0
+    n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -294,9 +291,8 @@ class EmbeddingPCAPLM(EmbeddingRanker):
 
     def _first_codes(self, Y: sp.csr_array) -> Array:
         self._code_maker = None
-        if self.codes is None:
-            return self._new_code_maker().fit(Y).codes_
-        return self._given_codes()
+        are_given = self.codes is not None
+        return self._given_codes() if are_given else self._new_code_maker().fit(Y).codes_
 
     def _given_codes(self) -> Float64:
         try:
@@ -342,7 +338,6 @@ class EmbeddingCodingPLM(EmbeddingRanker):
     """
 
     init: str = choice("random", "pca")
-
     _codes_learn = True
 
     def _set_up(self, X: Any, Y: sp.csr_array) -> None:
@@ -359,8 +354,7 @@ class EmbeddingCodingPLM(EmbeddingRanker):
     def _random_codes(self, first: int) -> Array:
         """Normal numbers by label and column alone, of about unit Frobenius norm."""
         codes = np.empty((self.n_labels_, self.n_components), np.float32)
-        like = max(first, self.n_labels_ - first)
-        scale = 1.0 / np.sqrt(self.n_components * like)
+        scale = 1.0 / np.sqrt(self.n_components * max(first, self.n_labels_ - first))
         fill_normal(codes, 0, self.n_components, 0, scale, self._seed)
         return codes[first:]
 

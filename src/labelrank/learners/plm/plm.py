@@ -58,8 +58,7 @@ class PreferenceLearningMachine(IncrementalRanker):
     averaging : {"averaged", None}
         Score by the mean of the weights after each graph (voted perceptron), or by the last ones.
     threshold : "cardinality" or float
-    random_state : int, RandomState or None
-    verbose : int, default 0
+    random_state, verbose
 
     Attributes
     ----------
@@ -156,7 +155,6 @@ class PreferenceLearningMachine(IncrementalRanker):
         return (self._W != 0).any(axis=1) | (self._U != 0).any(axis=1)
 
     def _gram(self, X: Any) -> Float64:
-        """The kernel of some instances with the support."""
         parameters: dict[str, Any] = {}
         if self.kernel in ("poly", "rbf"):
             parameters["gamma"] = self.gamma
@@ -222,17 +220,14 @@ class MultilayerPerceptron(LabelRanker):
 
     Parameters
     ----------
-    n_components : int, default 50
-        Hidden units.
+    n_components : int, default 50, hidden units
     activation : {"linear", "sigmoid"}
     epochs : int, default 20
     batch_size : int, default 200
-    learning_rate : float, default 0.01
-        Of Adam.
+    learning_rate : float, default 0.01, of Adam
     engine : {"auto", "torch", "sklearn"}
         What trains it: PyTorch if it is installed, else scikit-learn's MLPClassifier.
-    random_state : int, RandomState or None
-    verbose : int, default 0
+    random_state, verbose
 
     Attributes
     ----------
