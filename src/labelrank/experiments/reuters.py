@@ -251,7 +251,7 @@ def set_criteria(method: Method, seed: int, jobs: int | None) -> dict[str, dict[
 
     Cuts are tuned for F1 on scores of training documents that were held out.
     """
-    from labelrank.learners.thresholded import best_threshold
+    from labelrank.learners.around import best_threshold
 
     data = documents(method.terms, labelled=True)
     fitted = _fitted(method, data, seed, jobs)

@@ -57,10 +57,7 @@ class Cuts(NamedTuple):
 
 
 def find_cuts(X: Rows, most: int) -> Cuts:
-    """The cuts between distinct values of each feature, at most `most` on each side of 0.
-
-    Where there are more, those nearest to equal shares of the rows are kept.
-    """
+    """At most `most` cuts of a feature on each side of 0, near to equal shares of the rows."""
     row = np.repeat(np.arange(X.n_rows, dtype=np.int32), np.diff(X.indptr))
     kept = X.data != 0
     row, feature, value = row[kept], X.indices[kept], X.data[kept]
@@ -133,24 +130,21 @@ class Weights:
 )
 @dataclass(eq=False, repr=False)
 class AdaBoostMH(LabelRanker):
-    """Boosted decision stumps for label sets: AdaBoost.MH, as in BoosTexter.
+    """Boosted decision stumps: AdaBoost.MH, as in BoosTexter (Schapire & Singer 2000).
 
     Parameters
     ----------
-    n_rounds : int, default 1000
-        Rounds at most; boosting ends earlier if no stump gains anything.
+    n_rounds : int, default 1000, at most; boosting ends earlier if no stump gains anything
     weak : {"real", "discrete", "abstaining"}
         What a stump answers for a label: its best real value on either side; one of ±alpha on
         either side; its best real value inside (the word is there) and nothing outside.
     stumps : {"auto", "presence", "threshold"}
         What a stump asks: is the feature other than 0 (a word occurs), or does it exceed a
         threshold. "auto" is "presence" for sparse X and "threshold" for dense X.
-    max_thresholds : int, default 255
-        Thresholds tried per feature, on each side of 0.
+    max_thresholds : int, default 255, tried per feature on each side of 0
     smoothing : float or None
         Added to both weights under the logarithm of a real answer; None is 1 / (n K).
-    n_jobs : int or None
-        Threads over features; the result is the same for any number.
+    n_jobs : int or None, threads over features
     verbose : int, default 0
 
     Attributes
@@ -158,15 +152,9 @@ class AdaBoostMH(LabelRanker):
     features_, signs_, thresholds_ : ndarray (rounds,)
         Stump t holds x inside if ``signs_[t] * x[features_[t]] > thresholds_[t]``.
     inside_, outside_ : ndarray (rounds, K), the answers of the stumps
-    losses_ : ndarray (rounds,)
-        The factors Z: their product bounds the Hamming loss on the training data.
+    losses_ : ndarray (rounds,), whose product bounds the Hamming loss on the training data
     stumps_ : {"presence", "threshold"}
     n_rounds_ : int
-
-    References
-    ----------
-    Schapire & Singer, BoosTexter: a boosting-based system for text categorization. Machine
-    Learning 39, 2000.
 
     Examples
     --------
@@ -263,10 +251,7 @@ class AdaBoostMH(LabelRanker):
         return out
 
     def predict_proba(self, X: Any) -> Array:
-        """Probability of each label by the logistic link of boosting, 1 / (1 + exp(-2 score)).
-
-        After a class vector the rows are scaled to sum to 1.
-        """
+        """Probability of each label, 1 / (1 + exp(-2 score)); of classes, scaled to sum to 1."""
         check_is_fitted(self)
         proba = np.asarray(expit(2 * self._scores(self._check_X(X, reset=False))))
         return proba / proba.sum(axis=1, keepdims=True) if self.target_.one_class else proba

@@ -22,7 +22,6 @@ from labelrank.resources import run_jobs
 
 Primed = Callable[[bytes], int]
 
-_SEPARATOR = b"\n"
 _NO_TEXT = np.zeros(0, np.uint8)
 
 
@@ -91,15 +90,13 @@ class CompressionClassifier(IncrementalRanker):
     compressor : {"zstd", "zlib", "bz2", "lzma"}
         zstd looks back on all of a label's text, zlib on its last 32 KiB. Both are primed
         with it once; bz2 and lzma cannot be, and compress it again for each document.
-    level : int or None
-        Effort of the compressor; None is its usual one.
+    level : int or None, the effort of the compressor
     max_bytes : int or None
         Keep this many bytes of a label's text, the latest; None keeps all (bz2: 900,000,
         lzma: 1,000,000, their window).
     threshold : float or "cardinality"
         How `predict` cuts the ranking: as many labels as a text had on average, or at a gain.
-    n_jobs : int or None
-        Threads over labels; never changes the result.
+    n_jobs : int or None, threads over labels
 
     Examples
     --------
@@ -154,17 +151,15 @@ class CompressionClassifier(IncrementalRanker):
     def _widen(self, n_before: int) -> None:
         self._texts = [*self._texts, *[_NO_TEXT] * (self.n_labels_ - n_before)]
 
-    def _prime(self, text: bytes) -> Primed:
-        return COMPRESSORS[self.compressor].primed(text, self._level())
-
     def _prime_all(self) -> None:
-        primes = [partial(self._prime, text.tobytes()) for text in self._texts]
-        self._compressors = run_jobs(primes, self.n_jobs)
+        """One compressor for no text at all, then one per label."""
+        prime, level = COMPRESSORS[self.compressor].primed, self._level()
+        texts = [b"", *(text.tobytes() for text in self._texts)]
+        self._compressors = run_jobs([partial(prime, text, level) for text in texts], self.n_jobs)
 
     def _scores(self, X: Array) -> Array:
         documents = [_encoded(text) for text in X[:, 0]]
-        compressors = [self._prime(b""), *self._compressors]
-        jobs = [partial(_sizes, one, documents) for one in compressors]
+        jobs = [partial(_sizes, one, documents) for one in self._compressors]
         sizes = np.array(run_jobs(jobs, self.n_jobs), np.float64).T
         alone, sizes = sizes[:, :1], sizes[:, 1:]
         return (alone - sizes) / np.maximum(alone, 1.0)
@@ -179,8 +174,7 @@ class CompressionClassifier(IncrementalRanker):
 
     def __getstate__(self) -> dict[str, Any]:
         """Compressors are made anew from the texts: they cannot be copied to another process."""
-        state = super().__getstate__()
-        return {key: state[key] for key in state if key != "_compressors"}
+        return {k: v for k, v in super().__getstate__().items() if k != "_compressors"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -206,7 +200,7 @@ def as_texts(X: Any) -> Array:
 
 
 def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass") + _SEPARATOR
+    return text.encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _sizes(primed: Primed, documents: Sequence[bytes]) -> list[int]:

@@ -43,7 +43,7 @@ _PARTS = {
     "WeightBlocks": "learners.pairwise.weights", "PrimalPairScorer": "learners.pairwise.weights",
     "CentroidRanker": "learners.pairwise.shortlist",
     "ShortlistScorer": "learners.pairwise.shortlist",
-    "Weighting": "learners.auto.candidates", "TargetInfo": "relevance", "TextColumn": "text",
+    "Weighting": "learners.auto.race", "TargetInfo": "relevance", "TextColumn": "text",
 }  # fmt: skip
 
 # Where the class of a name is, as "module:class". Names are for ever; places may change.

@@ -18,8 +18,14 @@ from labelrank import (
     persistence,
 )
 from labelrank.errors import InputError
-from labelrank.learners.auto.candidates import Weighting, candidates, for_share, weightings
-from labelrank.learners.auto.race import Goal, Race
+from labelrank.learners.auto.race import (
+    Goal,
+    Race,
+    Weighting,
+    candidates,
+    for_share,
+    weightings,
+)
 from labelrank.learners.base import LabelRanker
 from labelrank.text import TextVectorizer
 

@@ -12,14 +12,18 @@ from sklearn.utils.metaestimators import available_if
 from labelrank._types import Array
 from labelrank.declared import anything, array, nested, number, seed, stored, threads, value
 from labelrank.errors import InputError
-from labelrank.learners.auto.candidates import Weighting, candidates, weightings
-from labelrank.learners.auto.race import HELD, Goal, Race, fitted, rarity
+from labelrank.learners.auto.race import (
+    HELD,
+    Goal,
+    Race,
+    Weighting,
+    candidates,
+    fitted,
+    rarity,
+    weightings,
+)
 from labelrank.learners.base import LabelRanker, seeded
 from labelrank.resources import track
-
-
-def _explains(self: "AutoRanker") -> bool:
-    return hasattr(self.estimator_, "why")
 
 
 @stored(
@@ -50,19 +54,14 @@ class AutoRanker(LabelRanker):
     budget : float, default 60.0
         Seconds for the race and the last fit; at least one candidate is fitted in any case.
     candidates : dict of str to LabelRanker, or None
-        Other learners to try, in this order, on the features as given; by default those known to
-        be good for the criterion.
-    n_jobs : int or None
-        Trials run at the same time, and threads of the last fit; never changes a trial's result.
-    random_state : int, RandomState or None
-        Which instances are held out, and the seeds of the candidates.
+        Other learners to try, in this order, on the features as given.
+    n_jobs : int or None, trials run at the same time, and threads of the last fit
+    random_state : int, RandomState or None, for what is held out, and the candidates
     verbose : int, default 0
-        Above 0: a bar with the trials.
 
     Attributes
     ----------
-    estimator_ : the best candidate, fitted on all instances
-    best_ : str, its name
+    estimator_, best_ : the best candidate, fitted on all instances, and its name
     weighting_ : what is done to the features first
     threshold_ : ndarray (K,)
         Where its scores are cut; `decision_function` is relative to it. For a criterion of sets
@@ -128,7 +127,7 @@ class AutoRanker(LabelRanker):
         scores = self.estimator_.decision_function(self.weighting_(X))
         return scores - self.threshold_.astype(scores.dtype)
 
-    @available_if(_explains)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: hasattr(self.estimator_, "why"))  # type: ignore[untyped-decorator]
     def why(self, x: Any, label: Any, over: Any = None) -> Any:
         """The reasons of the chosen learner; they and the cuts sum to the score."""
         row = self._check_X(x if sp.issparse(x) else np.atleast_2d(x), reset=False)

@@ -2,6 +2,9 @@
 
 Successive halving (Karnin et al. 2013; Jamieson & Talwalkar 2016) with a clock: a trial begins only
 if, by what trials have taken so far, it and the final fit of the best will end within the budget.
+
+What races: learners that proved good for a kind of criterion, their C in units of the mean squared
+length of the instances, and weights of the features, which matter to linear learners of text.
 """
 
 import contextlib
@@ -18,13 +21,27 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from labelrank._types import Array
+from labelrank._types import Array, Float64
+from labelrank.declared import array, stored, value
 from labelrank.errors import InputError
-from labelrank.learners.auto.candidates import Weighting, for_share
-from labelrank.learners.thresholded import METRICS, best_threshold
+from labelrank.learners.around import METRICS, best_threshold
+from labelrank.learners.margins.prosvm import ProSVM
+from labelrank.learners.margins.rivals import BinaryRelevanceSVM
+from labelrank.learners.neighbors import MLkNN
 from labelrank.metrics import criteria
 from labelrank.metrics.criteria import Criterion
 from labelrank.resources import run_jobs
+
+# Dual variables of preferences between two labels that are still worth their memory.
+MOST_ARCS = 100_000_000
+
+# Powers of the values, and of the (smoothed, logarithmic) inverse document frequency.
+WAYS = {
+    "damped": (0.75, 0.0),
+    "damped, rare favoured": (0.75, 0.5),
+    "damped, common favoured": (0.75, -0.5),
+    "common favoured": (1.0, -0.5),
+}
 
 # How far the cut falls for a label ten times as rare; the held-out instances choose.
 TILTS = (0.0, 0.1)
@@ -36,6 +53,86 @@ KEPT = 2
 WARMING = 50
 # A round with nearly as many instances as the next tells nothing else.
 ALIKE = 0.9
+
+
+def candidates(kind: str, X: Any, Y: sp.csr_array) -> dict[str, BaseEstimator]:
+    """Named learners, unfitted, for a criterion of "sets", of the "top" or of the whole "order".
+
+    After three epochs of ProSVM hardly the ranking changes; an intercept is worse for texts.
+    """
+    unit, dense = _mean_square(X), not sp.issparse(X)
+    near = {"ML-kNN": MLkNN()} if dense else {}
+    svm = {
+        f"SVM C={C:g}": BinaryRelevanceSVM(C=C / unit, fit_intercept=True, tol=0.1)
+        for C in (0.5, 0.25, 1.0)
+    }
+    if kind != "order":
+        return svm | near
+    relevant = (Y > 0).sum(axis=1)
+    many = float((relevant * (Y.shape[1] - relevant)).sum()) > MOST_ARCS
+    pro = {
+        f"{'ProSVM-A' if many else 'ProSVM'} C={C:g}": ProSVM(
+            C=C / unit, approximate=many, fit_intercept=dense, max_iter=3
+        )
+        for C in (40, 20)
+    }
+    return pro | {"SVM C=0.5": svm["SVM C=0.5"]} | near
+
+
+def for_share(learner: BaseEstimator, share: float) -> BaseEstimator:
+    """The learner for a share of its instances: a one-vs-rest SVM is then best with a larger C."""
+    if not isinstance(learner, BinaryRelevanceSVM):
+        return learner
+    return clone(learner).set_params(C=learner.C / share**0.5)
+
+
+def _mean_square(X: Any) -> float:
+    """Mean squared length of the rows; 1 where all are zero."""
+    values = X.data if sp.issparse(X) else np.asarray(X)
+    with np.errstate(over="ignore"):
+        total = float(np.square(values, dtype=np.float64).sum()) / max(X.shape[0], 1)
+    if not np.isfinite(total):
+        raise InputError(
+            f"got features as large as {float(np.abs(values).max()):.3g}, whose squares overflow; "
+            "scale them, the rows to length 1 for example"
+        )
+    return total or 1.0
+
+
+@stored(
+    "Weighting", 1, power=value(float, least=0.0), factors=array("f8", "features", optional=True)
+)
+class Weighting(NamedTuple):
+    """x_j becomes x_j^power · factors_j, and the row gets its length back; None leaves all be."""
+
+    power: float = 1.0
+    factors: Float64 | None = None
+
+    def __call__(self, X: Any) -> Any:
+        if self.factors is None:
+            return X
+        rows = sp.csr_array(X)
+        factors = self.factors[rows.indices].astype(rows.dtype)
+        values = np.sign(rows.data) * np.abs(rows.data) ** self.power * factors
+        before, after = (_lengths(rows, data) for data in (rows.data, values))
+        scale = np.divide(before, after, out=np.zeros_like(after), where=after > 0)
+        values *= np.repeat(scale, np.diff(rows.indptr)).astype(rows.dtype)
+        return sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def weightings(X: Any) -> dict[str, Weighting]:
+    """Named ways to weight; dense or signed features are no counts and stay as given."""
+    ways = {"as given": Weighting()}
+    if not sp.issparse(X) or (X.nnz and X.data.min() < 0):
+        return ways
+    counts = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
+    rarity = np.log((X.shape[0] + 1.0) / (counts + 1.0)) + 1.0
+    return ways | {name: Weighting(p, rarity**e) for name, (p, e) in WAYS.items()}
+
+
+def _lengths(rows: sp.csr_array, data: Array) -> Array:
+    squares = sp.csr_array((np.square(data), rows.indices, rows.indptr), shape=rows.shape)
+    return np.asarray(np.sqrt(squares @ np.ones(rows.shape[1], rows.dtype)))
 
 
 class Trial(NamedTuple):
@@ -92,10 +189,6 @@ class Goal(NamedTuple):
             cut = float(best_threshold(Y, tilted, str(self.cut)))
             judged.append((self._value(Y, sp.csr_array(tilted > cut)), cut, tilt))
         return max(judged, key=lambda one: one[0])
-
-    def cut_of(self, Y: sp.csr_array, scores: Array) -> float:
-        """Where the ranking is cut, though the criterion does not ask for it."""
-        return 0.0 if self.cut is None else float(best_threshold(Y, scores, self.cut))
 
     def _value(self, Y: sp.csr_array, given: Any) -> float:
         return self.criterion.direction * self.criterion(Y, given)
@@ -159,11 +252,11 @@ class Race:
             yield from self._round([(one.name, one.weighting) for one in best_so_far], size)
         best = self.best()
         if best is not None and best.cut is None:
-            cut = self.goal.cut_of(self.Y[self.judges], self._best_scores)
+            truth, metric = self.Y[self.judges], self.goal.cut
+            cut = float(best_threshold(truth, self._best_scores, metric)) if metric else 0.0
             self.trials[self.trials.index(best)] = best._replace(cut=cut)
 
     def at(self, size: int) -> list[Trial]:
-        """Trials with so many instances, best first."""
         ran = [trial for trial in self.trials if trial.n_instances == size]
         return sorted(ran, key=lambda trial: -trial.value)
 

@@ -185,7 +185,6 @@ class ChainLearner(ColumnLearner):
         _ = self.base
 
     def training(self, X: Any, codes: Int32, seeds: Array) -> Training:
-        """What links are trained on."""
         return Training(X, codes, Encoding.of(codes, self.column_classes_), self.base, seeds)
 
     def train(self, X: Any, codes: Int32) -> None:

@@ -40,8 +40,7 @@ class IndependentClassifiers(ChainLearner):
         matrix of integers beyond 0 and 1, or of strings, holds classes; any other relevance.
     n_jobs : int or None
         Links trained side by side: our logistic ones on threads, others by joblib's backend.
-    random_state : int, RandomState or None
-        Seeds links that are random.
+    random_state : int, RandomState or None, for links that are random
 
     Attributes
     ----------
@@ -69,17 +68,16 @@ class IndependentClassifiers(ChainLearner):
 class ClassifierChain(ChainLearner):
     """Greedy classifier chain (CC): each link takes the most probable class after those taken.
 
-    Scores are the log odds of a label after the labels taken before it; `predict_proba` gives the
-    probabilities they stand for. Parameters and attributes not named here are those of
-    `IndependentClassifiers`.
+    Scores are the log odds of a label after the labels taken before it. Parameters and attributes
+    not named here are those of `IndependentClassifiers`.
 
     Parameters
     ----------
     order : sequence of columns, "random" or None (their own order)
         `random_state` also draws a random order.
     cv : int, splitter or None
-        With it, links see cross-validated predictions of the earlier labels in training instead
-        of the true labels (slower: links wait for each other).
+        With it, links learn from cross-validated predictions of the earlier labels, not from the
+        true ones (slower: links wait for each other).
 
     Examples
     --------

@@ -152,7 +152,6 @@ class Encoding(NamedTuple):
 
     @classmethod
     def of(cls, codes: Int32, columns: Sequence[Array]) -> Self:
-        """The encoding of these training targets."""
         sizes = np.array([len(classes) for classes in columns])
         counts = np.array([(codes == c).sum(axis=0) for c in range(sizes.max())])
         return cls(sizes, (counts / np.maximum(counts.sum(axis=0), 1)).T.copy())
@@ -168,16 +167,13 @@ class Encoding(NamedTuple):
         if (self.sizes[chosen] == 2).all():
             values = codes[:, chosen].astype(float)
             return np.where(values < 0, self.frequencies[chosen, 1], values)
-        blocks = [self._block(codes[:, c], c) for c in chosen]
-        return np.hstack([np.empty((len(codes), 0)), *blocks])
-
-    def _block(self, codes: Int32, column: int) -> Float64:
-        size, width = self.sizes[column], self.widths[column]
-        table = np.vstack([np.eye(size), self.frequencies[column, :size]])[:, size - width :]
-        return table[np.where(codes < 0, size, codes)]
+        blocks = [np.empty((len(codes), 0))]
+        for c, size, width in zip(chosen, self.sizes[chosen], self.widths[chosen], strict=True):
+            table = np.vstack([np.eye(size), self.frequencies[c, :size]])[:, size - width :]
+            blocks.append(table[np.where(codes[:, c] < 0, size, codes[:, c])])
+        return np.hstack(blocks)
 
     def width(self, parents: Sequence[int]) -> int:
-        """How many features these columns give."""
         return int(self.widths[list(parents)].sum())
 
     def places(self, parents: Sequence[int]) -> Int64:
@@ -223,11 +219,7 @@ def draw_seeds(rng: np.random.RandomState, n: int) -> Array:
 
 
 def train_links(links: Sequence[Link], training: Training, n_jobs: int | None = None) -> list[Any]:
-    """One fitted classifier per link, in order.
-
-    `n_jobs` links are trained side by side: our logistic ones on threads, others by joblib's
-    backend. An instance whose label is unknown is left out of that link.
-    """
+    """One fitted classifier per link, in order; instances of unknown label are left out of it."""
     constant = _constant_links(links, training)
     varying = [link for link in links if link not in constant]
     together = isinstance(training.base, LogisticLink)

@@ -50,11 +50,6 @@ class LogisticLink(ClassifierMixin, BaseEstimator):
     tol : float, default 1e-4
         A link is solved when no derivative of its mean loss (in scaled coordinates) exceeds this.
     max_iter : int, default 300
-
-    Attributes
-    ----------
-    coef_ : ndarray (1, d) for two classes, else (K, d); intercept_, classes_ : ndarray
-    n_iter_ : int, steps taken (by the slowest of the links solved together)
     """
 
     C: float = number(1.0, above=0)
@@ -97,16 +92,13 @@ class LogisticLink(ClassifierMixin, BaseEstimator):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Log probabilities (n × K)."""
         scores = self.decision_function(X)
         return log_probabilities(scores.reshape(len(scores), -1), len(self.classes_))
 
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities (n × K)."""
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> Array:
-        """The most probable class."""
         best = self.predict_log_proba(X).argmax(axis=1)
         return self.classes_[best]
 
@@ -138,11 +130,7 @@ class Problem(NamedTuple):
 
 
 class SharedDesign:
-    """X and the encoded labels in the scaled coordinates in which all links are solved.
-
-    `labels` (n × W) are the label features, of which each link sees its own choice; `codes`
-    (n × L) the classes of the target columns, -1 where unknown.
-    """
+    """X and the encoded labels (n × W) in the scaled coordinates in which all links are solved."""
 
     def __init__(self, X: Any, labels: Array, codes: Array, settings: LogisticLink) -> None:
         check_parameters(settings)
@@ -214,8 +202,8 @@ def _factored(X: Any) -> tuple[Any, Array | None, Array]:
 class _Batch:
     """Limited-memory BFGS on many links at once; a link that is solved leaves the batch.
 
-    Weights are kept as (features, columns); a link owns `width` neighbouring columns, and its
-    step lengths and curvatures are its own: it takes the path it would take alone.
+    A link owns `width` columns of the weights (features × columns), and its own step lengths and
+    curvatures: it takes the path it would take alone.
     """
 
     def __init__(self, shared: SharedDesign, width: Int64, target: Int64, free: Float64) -> None:

@@ -26,11 +26,9 @@ _LOWEST_LOG = -700.0
 
 # The chains a search or an ensemble can be made of, by their names in model files.
 CHAINS = (
-    "ClassifierChain",
-    "ProbabilisticClassifierChain",
-    "MonteCarloClassifierChain",
-    "ViterbiClassifierChain",
-)
+    "ClassifierChain", "ProbabilisticClassifierChain",
+    "MonteCarloClassifierChain", "ViterbiClassifierChain",
+)  # fmt: skip
 
 
 def chain_of(estimator: Any) -> ClassifierChain:
@@ -60,21 +58,17 @@ class ChainSearch(ChainLearner):
 
     Parameters
     ----------
-    estimator : a chain (ClassifierChain, MonteCarloClassifierChain, ...) or None
-        The kind of chain, with its base learner; None is `ClassifierChain()`. Its `order` is not
-        used.
-    n_chains : int, default 50
-        Orders to try.
+    estimator : a chain or None
+        The kind of chain, with its base learner; None is `ClassifierChain()`.
+    n_chains : int, default 50, orders to try
     proposal : {"random", "swap"}
         "random": independent random orders, as in the paper. "swap": from the best order so far,
         swap two labels; proposals are judged in rounds of ten.
     payoff : {"exact_match", "jaccard", "log_likelihood"}
         What is maximised on the held-out instances ("jaccard" for relevance only).
     validation_fraction : float in (0, 1), default 0.33
-    refit : bool, default True
-        Train the best order again on all instances.
-    targets, n_jobs, random_state
-        As in `ClassifierChain`.
+    refit : bool, default True, train the best order again on all instances
+    targets, n_jobs, random_state : as in `ClassifierChain`
 
     Attributes
     ----------
@@ -107,12 +101,10 @@ class ChainSearch(ChainLearner):
 
     @property
     def base(self) -> Any:
-        """The classifier of a link, not fitted."""
         return self.kind.base
 
     @property
     def chain_(self) -> ClassifierChain:
-        """The best chain."""
         chain = self.kind.inside(self)
         chain.model_ = self.model_
         return chain
@@ -206,13 +198,9 @@ class _Contest:
         chosen = self.search.choose(scorer, chain.seed).codes
         if self.search.payoff == "exact_match":
             return float(((chosen == codes) | (codes < 0)).all(axis=1).mean())
-        return _jaccard(chosen, codes)
-
-
-def _jaccard(chosen: Int32, codes: Int32) -> float:
-    predicted, relevant = (chosen > 0) & (codes >= 0), codes > 0
-    both, either = (predicted & relevant).sum(axis=1), (predicted | relevant).sum(axis=1)
-    return float(np.where(either == 0, 1.0, both / np.maximum(either, 1)).mean())
+        predicted, relevant = (chosen > 0) & (codes >= 0), codes > 0
+        both, either = (predicted & relevant).sum(axis=1), (predicted | relevant).sum(axis=1)
+        return float(np.where(either == 0, 1.0, both / np.maximum(either, 1)).mean())
 
 
 def _swapped(order: Array, rng: np.random.RandomState) -> Array:
@@ -236,10 +224,8 @@ class ChainEnsemble(ColumnLearner):
     n_chains : int, default 10
     voting : {"hard", "soft"}
         "hard": each chain votes for its path. "soft": each gives its probabilities.
-    sample_size : float in (0, 1], default 1.0
-        Share of the instances, drawn without replacement, that each chain is trained on.
-    targets, n_jobs, random_state
-        As in `ClassifierChain`.
+    sample_size : float in (0, 1], default 1.0, share of the instances that each chain learns from
+    targets, n_jobs, random_state : as in `ClassifierChain`
 
     Attributes
     ----------
@@ -264,19 +250,17 @@ class ChainEnsemble(ColumnLearner):
         return np.array([chain.order_ for chain in self.estimators_])
 
     def train(self, X: Any, codes: Int32) -> None:
-        seeds = draw_seeds(check_random_state(self.random_state), self.n_chains)
-        self.estimators_ = [self._trained(X, codes, int(seed)) for seed in seeds]
-
-    def _trained(self, X: Any, codes: Int32, seed: int) -> ClassifierChain:
-        chain = chain_of(self.estimator).inside(
-            self, random_state=seed, order="random", n_jobs=self.n_jobs
-        )
-        if self.sample_size < 1:
-            size = max(1, round(self.sample_size * X.shape[0]))
-            rows = np.random.default_rng(seed).permutation(X.shape[0])[:size]
-            X, codes = X[rows], codes[rows]
-        chain.train(X, codes)
-        return chain
+        size = max(1, round(self.sample_size * X.shape[0]))
+        self.estimators_: list[ClassifierChain] = []
+        for seed in draw_seeds(check_random_state(self.random_state), self.n_chains).tolist():
+            chain = chain_of(self.estimator).inside(
+                self, random_state=seed, order="random", n_jobs=self.n_jobs
+            )
+            rows: Any = slice(None)
+            if self.sample_size < 1:
+                rows = np.random.default_rng(seed).permutation(X.shape[0])[:size]
+            chain.train(X[rows], codes[rows])
+            self.estimators_.append(chain)
 
     def after_loading(self) -> None:
         form = [self.n_features_in_, *map(len, self.column_classes_)]

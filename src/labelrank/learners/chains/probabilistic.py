@@ -36,11 +36,10 @@ class Exploration(NamedTuple):
 
 
 def explore(scorer: Scorer, *, beam_width: int | None = None, epsilon: float = 0.0) -> Exploration:
-    """Branch and bound over all paths, level by level.
+    """Branch and bound over all paths, level by level; with `beam_width` the beam is the answer.
 
     A narrow beam finds a first path; from then on only prefixes at least as probable as it (and
-    as `epsilon`) can lead to a better one, because probabilities only shrink along a path. With
-    `beam_width` the beam itself is the answer.
+    as `epsilon`) can lead to a better one, because probabilities only shrink along a path.
     """
     size = int(scorer.sizes.max()) * (beam_width or _FIRST_BEAM)
     if beam_width is None:

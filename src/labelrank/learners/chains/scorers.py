@@ -28,10 +28,7 @@ _CELLS_AT_ONCE = 2**25
     seed=value(int, least=0),
 )
 class FittedChain(NamedTuple):
-    """Links in chain order, their classifiers, and how they see earlier labels.
-
-    `seed` is for inference that draws random numbers.
-    """
+    """Links in chain order, their classifiers, their encoding, and a seed for inference."""
 
     links: list[Link]
     models: list[Any]
@@ -40,7 +37,6 @@ class FittedChain(NamedTuple):
 
     @classmethod
     def of(cls, links: list[Link], models: list[Any], training: Training) -> "FittedChain":
-        """The chain of links and the models trained for them."""
         return cls(links, models, training.encoding, int(training.seeds[0]))
 
     def scorer(self, X: Any) -> "Scorer":
@@ -138,11 +134,7 @@ class _LogisticScorer(Scorer):
 
 
 class Decoding(NamedTuple):
-    """The path chosen for each instance, and what computes the log probabilities of classes.
-
-    `log_marginals()` gives one matrix (n × classes) per column; it is called only where scores
-    are wanted.
-    """
+    """The path chosen for each instance; log probabilities (n × classes) per column, if asked."""
 
     codes: Int32
     log_marginals: Callable[[], list[Float64]]
@@ -157,7 +149,6 @@ class Frontier(NamedTuple):
 
     @classmethod
     def start(cls, scorer: Scorer, n_rows: int) -> "Frontier":
-        """The empty prefix of each instance."""
         return cls(np.arange(n_rows), scorer.no_labels(n_rows), np.zeros(n_rows))
 
     def extend(self, column: int, log: Float64, kept: Array) -> "Frontier":

@@ -26,17 +26,14 @@ class Trellis:
 
     Attributes
     ----------
-    columns : list of the label names, in chain order
-    classes : list of the class values of each label, in chain order
+    columns, classes : lists of the labels' names and of their class values, in chain order
     before : list of integer matrices
         For each link the states it was asked after: one row a state, the class codes of the
         labels it depends on (no column: none, one: the label before, more: a whole prefix).
     probabilities : list of matrices (states × classes)
     path, greedy_path : class codes in chain order
-    probability, greedy_probability : float
-        Joint probabilities of the two paths.
-    complete : bool
-        False where a full chain has too many prefixes: then only those of the two paths are kept.
+    probability, greedy_probability : float, joint probabilities of the two paths
+    complete : False where only the prefixes of the two paths are kept, because of their number
     """
 
     columns: list[str]
@@ -90,10 +87,7 @@ def _states(scorer: Scorer, parents: list[int], paths: Array) -> tuple[Array, bo
 
 
 def draw_trellis(trellis: Trellis, ax: Any = None) -> Any:
-    """Draw a trellis: edges as wide as they are probable, the path taken dashed, the greedy dotted.
-
-    Returns the matplotlib axes.
-    """
+    """Draw edges as wide as they are probable, the path taken dashed; returns matplotlib axes."""
     import matplotlib.pyplot as plt
 
     if ax is None:

@@ -58,8 +58,7 @@ def viterbi(steps: list[Float64]) -> Int32:
 def forward(steps: list[Float64]) -> list[Float64]:
     """Exact log marginals of each link's classes, in chain order.
 
-    Nothing is observed along the chain: what follows a label sums to one, so there is no backward
-    message, and the forward ones are the marginals.
+    What follows a label sums to one: there is no backward message.
     """
     marginals = [steps[0][:, 0, :]]
     for step in steps[1:]:
