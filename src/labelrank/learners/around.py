@@ -25,7 +25,7 @@ from labelrank.declared import (
     stored,
     threads,
     value,
-)  # fmt: skip
+)
 from labelrank.errors import InputError
 from labelrank.kernels import ranking as kernels
 from labelrank.kernels.random import uniform
