@@ -12,7 +12,6 @@ from labelrank.learners.margins.prosvm import PreferenceSVM
 from labelrank.learners.margins.solver import PreferenceProblem
 
 __all__ = ["DaskRunner", "fit"]
-
 Machine = TypeVar("Machine", bound=PreferenceSVM)
 
 

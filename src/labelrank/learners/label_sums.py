@@ -352,10 +352,8 @@ class NaiveBayesRanker(IncrementalRanker):
 
 def _check_counts(X: Any) -> None:
     if (X.data if sp.issparse(X) else X).min(initial=0.0) < 0:
-        raise InputError(
-            "Negative values in data passed to NaiveBayesRanker, which counts words; "
-            "give counts, TF-IDF weights or 0/1"
-        )
+        what = "Negative values in data passed to NaiveBayesRanker, which counts words"
+        raise InputError(f"{what}; give counts, TF-IDF weights or 0/1")
 
 
 def _log(counts: Array) -> Array:

@@ -161,9 +161,8 @@ def _moved(X: sp.csr_array, place: Int32) -> sp.csr_array:
 class InvertedIndexKNN(IncrementalRanker):
     """The labels of the most similar training documents.
 
-    Exact: the neighbours are those of a brute-force search by cosine, equal cosines by the smaller
-    training index. Scores are shares of the votes, in [0, 1]. A neighbour whose label is unknown
-    does not vote on that label.
+    Exact: equal cosines go by the smaller training index. Scores are shares of the votes, in
+    [0, 1]. A neighbour whose label is unknown does not vote on that label.
 
     Parameters
     ----------
@@ -353,10 +352,9 @@ class MLkNN(LabelRanker):
         not_known = self._histogram(counts.multiply(unknown), unknown.sum(axis=0))
         without = everyone - with_label - not_known
         s = float(self.smoothing)
-        likelihood = [
-            (s + c) / (s * (self.n_neighbors_ + 1) + c.sum(axis=1, keepdims=True))
-            for c in (with_label, without)
-        ]
+        share = s * (self.n_neighbors_ + 1)
+        groups = with_label, without
+        likelihood = [(s + c) / (share + c.sum(axis=1, keepdims=True)) for c in groups]
         prior = s + with_label.sum(axis=1), s + without.sum(axis=1)
         ratio = np.log(prior[0] / prior[1])[:, None]
         return np.asarray(ratio + np.log(likelihood[0]) - np.log(likelihood[1]))

@@ -284,10 +284,8 @@ class EmbeddingPCAPLM(EmbeddingRanker):
             return
         codes = self._given_codes()
         if codes.ndim != 2 or len(codes) != Y.shape[1] or not np.isfinite(codes).all():
-            raise InputError(
-                f"got codes of shape {codes.shape} for {Y.shape[1]} labels; "
-                "give one row of finite numbers per label"
-            )
+            what = f"got codes of shape {codes.shape} for {Y.shape[1]} labels"
+            raise InputError(f"{what}; give one row of finite numbers per label")
 
     def _first_codes(self, Y: sp.csr_array) -> Array:
         self._code_maker = None

@@ -303,14 +303,14 @@ class MultilayerPerceptron(LabelRanker):
         matrices = [_glorot(torch, shape, chance) for shape in shapes]
         intercepts = [torch.zeros(shape[1], requires_grad=True) for shape in shapes]
         adam = torch.optim.Adam([*matrices, *intercepts], lr=self.learning_rate)
+        cross_entropy = torch.nn.functional.binary_cross_entropy_with_logits
         squash = torch.sigmoid if self.activation == "sigmoid" else torch.nn.Identity()
         for _ in track(range(self.epochs), "PyTorch", self.verbose):
             for rows in self._batches(X.shape[0], random):
                 hidden = squash(_product(torch, X[rows], matrices[0]) + intercepts[0])
                 wanted = torch.from_numpy((Y[rows].toarray() > 0).astype(np.float32))
-                loss = torch.nn.functional.binary_cross_entropy_with_logits(
-                    hidden @ matrices[1] + intercepts[1], wanted, reduction="sum"
-                )
+                logits = hidden @ matrices[1] + intercepts[1]
+                loss = cross_entropy(logits, wanted, reduction="sum")
                 adam.zero_grad()
                 (loss / len(rows)).backward()
                 adam.step()
