@@ -90,7 +90,7 @@ def is_class_vector(Y: Any) -> bool:
     if sp.issparse(Y):
         return False
     try:
-        return len(np.shape(Y)) == 1
+        return np.asarray(Y).ndim == 1
     except ValueError:
         return False
 

@@ -67,9 +67,8 @@ class AutoRanker(LabelRanker):
         Where its scores are cut; `decision_function` is relative to it. For a criterion of sets
         the cut may be lower for rare labels (a tilt), elsewhere it is one for all.
     trials_ : list of dict
-        What was tried: name, weighting, n_instances, score (the criterion on the held-out
-        instances), cut (of all for criteria of sets, else of the best alone), tilt, seconds; a
-        candidate there was no time for has None for the last four.
+        What was tried: name, weighting, n_instances, score (the held-out criterion), cut (of the
+        best alone, or of all for criteria of sets), tilt, seconds; None where there was no time.
 
     Examples
     --------

@@ -201,10 +201,7 @@ class ChainLearner(ColumnLearner):
         return self.choose(self.model_.scorer(X), self.model_.seed)
 
     def log_joint(self, X: Any, Y: Any) -> Array:
-        """Log probability (n,) of the given targets under the model.
-
-        An unknown label contributes nothing; a class not met in training makes it -inf.
-        """
+        """Log probability (n,) of targets; a class not met in training makes it -inf."""
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
         codes = self.target_.encode(Y, X.shape[0])

@@ -34,11 +34,7 @@ UNKNOWN, UNSEEN = -1, -2
 @stored("ColumnInfo", 1, columns=anything(), holds_classes=value(bool))
 @dataclass(frozen=True)
 class ColumnInfo(TargetInfo):
-    """What the Y of a chain looked like, besides `TargetInfo`: `columns`, the classes of each.
-
-    `holds_classes`: Y was a matrix whose columns hold classes. A relevance matrix gives columns
-    of two classes (irrelevant, relevant), a class vector one column.
-    """
+    """Also the classes of the `columns`; relevance gives columns of two, a class vector one."""
 
     columns: list[Array]
     holds_classes: bool

@@ -1,9 +1,8 @@
 """Logistic regression for the links of chains: all links of one data set are solved side by side.
 
-The links of a chain, of many chains, or of a whole search over orders differ only in their target
-and in the earlier labels they see. They share X, so X is factored once (rotated to its principal
-axes, in which the penalty does not change and the curvature is nearly diagonal), and one matrix
-product serves all links in each step of a limited-memory BFGS. The problem of each link is that of
+The links of all chains of a search share X: it is factored once (rotated to its principal axes, in
+which the penalty does not change and the curvature is nearly diagonal), and one matrix product
+serves all links in each step of a limited-memory BFGS. The problem of each link is that of
 scikit-learn's LogisticRegression: C Σ loss + ½ |w|², the intercept free.
 """
 

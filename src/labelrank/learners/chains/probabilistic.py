@@ -146,8 +146,7 @@ class ProbabilisticClassifierChain(ClassifierChain):
     def explore(self, X: Any) -> Exploration:
         """The best paths (class codes), their log probabilities, and how many nodes were visited.
 
-        `n_nodes` counts, for each instance, the prefixes whose link was asked; `n_all` is what
-        trying every path would have asked.
+        `n_nodes` counts the prefixes whose link was asked; `n_all`: if every path were tried.
         """
         check_is_fitted(self)
         return self._explore(self.model_.scorer(self._check_X(X, reset=False)))
