@@ -80,7 +80,8 @@ class LogisticLink(ClassifierMixin, BaseEstimator):
         n_classes, n_columns = len(self.classes_), len(self.coef_)
         if np.ndim(self.classes_) != 1 or self.coef_.shape[1] != self.n_features_in_:
             raise ValueError("the classes or features of a link do not fit its weights")
-        if not n_classes or (n_columns != n_classes if n_classes > 2 else n_columns > 1):
+        width = n_classes if n_classes > 2 else 1
+        if not n_classes or (n_columns != width and (n_columns, n_classes) != (0, 1)):
             raise ValueError("a link has too many or too few weight vectors for its classes")
 
     def decision_function(self, X: Any) -> Array:
