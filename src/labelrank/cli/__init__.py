@@ -1,9 +1,5 @@
-"""The command line: one module per command, imported when that command is called.
-
-A command `name` is the function `name` of `cli/name.py`; adding one is adding its name to
-`COMMANDS`. Its module imports what is heavy inside the function: `labelrank --help` reads
-all of them.
-"""
+"""The command line: a module per command, imported when called; `COMMANDS` holds their names.
+Modules import what is heavy inside their functions, for `labelrank --help` reads all of them."""
 
 import importlib
 import sys
@@ -59,7 +55,6 @@ def _labelrank(
 
 
 def main() -> None:
-    """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # names and texts are written whatever the locale says
             encoding = None if stream.isatty() else "utf-8"

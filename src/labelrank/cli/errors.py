@@ -1,9 +1,5 @@
-"""Where every mistake of a command becomes one sentence and an exit code.
-
-1: it ran, but a cell failed or a verdict got worse. 2: the input, a file or an option is at
-fault. 130: interrupted. 141: nobody reads the output any more. Anything else is a
-defect of labelrank, and its traceback is wanted.
-"""
+"""Where every mistake of a command becomes one sentence and an exit code. An error that is not
+caught here is a defect of labelrank, and its traceback is wanted."""
 
 import functools
 import os

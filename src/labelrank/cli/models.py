@@ -14,20 +14,12 @@ _WORDS = {"true": True, "false": False, "none": None}
 
 
 def settings(pairs: list[str]) -> dict[str, Any]:
-    """`NAME=VALUE` options as typed values: numbers, true, false, none, JSON, else text.
-
-    >>> settings(["epochs=3", "averaging=averaged", "shuffle=false"])
-    {'epochs': 3, 'averaging': 'averaged', 'shuffle': False}
-    """
+    """`NAME=VALUE` options as typed values: numbers, true, false, none, JSON, else text."""
     return {name: typed(value) for name, value in _pairs(pairs, "--set NAME=VALUE")}
 
 
 def grid(learner: str, pairs: list[str], form: str = "--grid NAME=V1,V2") -> dict[str, list[Any]]:
-    """`NAME=V1,V2` options as values to try; without one, the learner's own grid.
-
-    >>> grid("kNN", ["n_neighbors=1,5", "weights=uniform"])
-    {'n_neighbors': [1, 5], 'weights': ['uniform']}
-    """
+    """`NAME=V1,V2` options as values to try; without one, the learner's own grid."""
     from labelrank import catalog
 
     given = {
@@ -50,11 +42,7 @@ def _pairs(pairs: list[str], form: str) -> Iterator[tuple[str, str]]:
 
 
 def typed(value: str) -> Any:
-    """The value a person means by this text.
-
-    >>> typed("3"), typed("0.5"), typed("None"), typed("[1, 2]"), typed("pa")
-    (3, 0.5, None, [1, 2], 'pa')
-    """
+    """The value a person means by this text."""
     if value.lower() in _WORDS:
         return _WORDS[value.lower()]
     try:
@@ -141,10 +129,7 @@ def documents_of(dataset: Any, tagger: Any) -> Any:
 
 
 def learn_more(tagger: Any, dataset: Any, X: Any = None) -> None:
-    """Teach the tagger the data; labels it does not know are treated as its `new_labels` says.
-
-    `X` are the features of the data, where they are there already.
-    """
+    """Teach the tagger the data, whose features may be there already as `X`."""
     from labelrank.relevance import RelevanceBinarizer
 
     if not hasattr(tagger, "label_names_"):

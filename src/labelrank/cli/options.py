@@ -1,8 +1,5 @@
 """The options that several commands share, each described once; some come in groups.
-
-A group is a dataclass whose fields are options. A command takes a group as one parameter, and
-`grouped` shows the fields to the command line in its place.
-"""
+A group is a dataclass, a parameter of a command; `grouped` puts its fields in its place."""
 
 import functools
 import inspect
@@ -47,7 +44,6 @@ class Trained:
     )] = field(default_factory=list)  # fmt: skip
 
     def load(self) -> Any:
-        """The tagger in the file."""
         from labelrank.cli import models
 
         return models.load_tagger(self.model, self.learner)
@@ -98,10 +94,7 @@ class Shown:
             typer.echo(sentence, err=True)
 
     def progress(self, doing: str) -> Any:
-        """A bar on standard error while the block runs, if a person looks at it.
-
-        The block gets `advance(done, total)`; without a call the bar only shows the time.
-        """
+        """A bar on standard error while the block runs; the block gets `advance(done, total)`."""
         if self.quiet or not sys.stderr.isatty():
             return nullcontext(lambda done, total: None)
         from labelrank.resources import meter

@@ -38,11 +38,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Any], right_from: i
 
 
 def number(cell: Any) -> str:
-    """A cell as text: floats to four places, nothing for None.
-
-    >>> number(0.123456), number(None), number("a")
-    ('0.1235', '', 'a')
-    """
+    """A cell as text: floats to four places, nothing for None."""
     if cell is None:
         return ""
     if isinstance(cell, bool):
@@ -64,11 +60,7 @@ def criteria_table(title: str, columns: Mapping[str, Mapping[str, float]]) -> No
 
 
 def shortened(text: str, width: int) -> str:
-    """The start of a text on one line.
-
-    >>> shortened("one two\\nthree four", 12)
-    'one two …'
-    """
+    """The start of a text on one line."""
     return textwrap.shorten(text, width, placeholder=" …")
 
 

@@ -169,8 +169,7 @@ def learning_curve(
         part = [documents[i] for i in rows] if isinstance(documents, list) else documents[rows]
         learned = clone(tagger).fit(part, Y[rows], label_names=tagger.label_names_)
         scores, members = learned.answer(test_documents)
-        criteria = metrics.evaluate(known, scores, predicted=members)
-        points.append(LearningPoint(size, criteria))
+        points.append(LearningPoint(size, metrics.evaluate(known, scores, predicted=members)))
     return points
 
 

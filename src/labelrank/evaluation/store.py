@@ -1,11 +1,6 @@
 """Results on disk, one JSON line each, under a fingerprint of all that decides them.
-
-A line is appended and forced to disk before the next result counts, so that a run that is killed
-loses only what it was measuring. If that leaves a line cut short, the next run removes it.
-
-The fingerprint holds the code as well: the syntax trees of all modules of labelrank that a learner
-or an experiment imports. An edited formula changes it, an edited docstring or comment does not.
-"""
+A line is forced to disk before the next result counts; one that was cut short is removed. The
+fingerprint holds the syntax trees of all modules of labelrank that a learner imports."""
 
 import ast
 import hashlib
@@ -29,10 +24,7 @@ _PLACE = re.compile(r"(labelrank(?:\.\w+)+)(?::\w+)?")
 
 
 class CellStore:
-    """The results in a folder, by their fingerprint; one run at a time may hold it.
-
-    `done` holds the record of every whole line of the file.
-    """
+    """The results in a folder, in `done` by their fingerprint; one run at a time may hold it."""
 
     def __init__(self, folder: str | os.PathLike[str], name: str = "cells.jsonl") -> None:
         self.path = Path(folder) / name
@@ -103,10 +95,7 @@ class CellStore:
 
 
 def fingerprint(*parts: Any) -> str:
-    """A short digest of settings: equal for equal ones, in whatever order a mapping names them.
-
-    Classes and functions count by their name and their `code`, objects by those of their class.
-    """
+    """A short digest of settings; classes, functions and objects count by name and code."""
     return _digest(json.dumps(parts, sort_keys=True, default=_named))
 
 

@@ -40,10 +40,7 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """One criterion: learners in rows, data sets in columns; NaN where a value is not known.
-
-    `failures` are the reasons of learners that failed, by learner and data set.
-    """
+    """One criterion: learners in rows, data sets in columns; NaN where a value is not known."""
 
     criterion: str
     learners: list[str]

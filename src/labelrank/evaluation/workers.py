@@ -57,12 +57,7 @@ def failure(cell: Cell, reason: str, *, is_lost: bool = False) -> dict[str, Any]
 def measured(
     bench: Bench, cells: Iterable[Cell], *, jobs: int, memory: bool
 ) -> Generator[Outcome, None, None]:
-    """Each cell with its record when done; that of a failed one holds its "error".
-
-    `memory` gives every cell a process that has measured nothing before; otherwise `jobs`
-    processes take the cells in turn, or this one does if that is 1. Closing the generator ends
-    the processes at once.
-    """
+    """Each cell with its record when done; closing the generator ends the processes at once."""
     if jobs == 1 and not memory:
         for cell in cells:
             yield cell, bench.measure(cell)
@@ -172,12 +167,7 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float]:
 
 
 class PeakMemory:
-    """How far the resident memory of this process rose above its level at the start, in MiB.
-
-    What was free before is given back to the system first: memory that is merely used again
-    would not count. Linux tells the peak of any stretch of time; elsewhere only the peak of
-    the whole process is known, so that `mib` is None unless it rose.
-    """
+    """How far the memory of this process rose, in MiB; None if that is not known."""
 
     mib: float | None = None
 

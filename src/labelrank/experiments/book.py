@@ -1,10 +1,6 @@
 """The whole book of results: experiments one after another, each kept the moment it is done.
-
-The records of an experiment are one line of `chapters.jsonl`, under a fingerprint of all that
-decides them. A run that was interrupted keeps the chapters of the same fingerprint and goes on
-with the others. After a change of the seed, of the settings or of the code that measures, an
-experiment runs again.
-"""
+A run that was interrupted goes on with what `chapters.jsonl` does not hold. After a change of the
+seed, of the settings or of the code that measures, an experiment runs again."""
 
 import os
 import time

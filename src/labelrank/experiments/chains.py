@@ -1,10 +1,6 @@
 """Read, Martino et al., Viterbi classifier chains: Tables 3 and 4, trellises as in Figures 4 and 5.
-
-The paper prints neither its split nor its forests. Ours: a random third of each set is held out;
-a forest has eleven extremely randomised trees that weigh every feature at each split. Chosen on
-training parts: among the square root of hundreds of features, as random forests draw them, the
-one or few earlier labels are hardly ever met, and chains gain nothing (`chains-forest-evidence`).
-"""
+The paper prints neither its split nor its forests. Ours weigh every feature at each split: among a
+few features, the earlier labels are hardly ever met, and chains gain nothing."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -108,10 +104,7 @@ def table(base: str, sets: Sequence[str], seed: int, jobs: int | None) -> Iterat
 def jaccards(
     name: str, links: str, methods: Sequence[str], seed: int, jobs: int | None
 ) -> dict[str, float]:
-    """Jaccard index of each method on one random split of a set.
-
-    The links are "logistic", or forests of trees that weigh "all" or "some" features at a split.
-    """
+    """Jaccard index of each method on one random split; `links` are "logistic", or forests."""
     train, test = hold_out(labelrank.datasets.load(name.lower()), 3, seed)
     found = {}
     for method in methods:

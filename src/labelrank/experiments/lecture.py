@@ -171,11 +171,7 @@ def capacity(*, seed: int, jobs: int | None) -> Iterator[Record]:
     minutes=3, tolerance=0.05,
 )  # fmt: skip
 def reuters_kernels(*, seed: int, jobs: int | None) -> Iterator[Record]:
-    """Break-even points of the ten largest categories by nine kernels.
-
-    One matrix of inner products serves all kernels, for documents have length 1. The
-    micro-average over all 90 categories is left out: it would take nine times as long.
-    """
+    """Break-even points of the ten largest categories by nine kernels."""
     data = documents("all", labelled=False)
     products = (data.X @ data.X.T).toarray(), (data.X_test @ data.X.T).toarray()
     rows = published("reuters_kernels")

@@ -1,9 +1,6 @@
 """Loza Mencía & Fürnkranz (2008), pairwise perceptrons, and what the lecture shows of them.
-
-Of each table the methods that the catalog holds are measured. Our RCV1 has 9,000 training
-documents instead of 535,987, our scene one class more, and our Reuters-21578 keeps other
-documents: order and size of the losses are comparable, digits are not.
-"""
+Our RCV1 has fewer training documents, our scene one class more, and our Reuters-21578 keeps other
+documents: order and size of the losses are comparable, digits are not."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -126,11 +123,7 @@ def _percentages(fitted: Any, test: Any, seed: int) -> dict[str, float]:
 
 
 def _cross_validated(name: str, seed: int, jobs: int | None) -> dict[str, list[dict[str, float]]]:
-    """Losses of ten folds; representations are learned on the training folds alone.
-
-    Files are sorted by class, and a perceptron must not see them so: each fold is shuffled.
-    Instances without a label are left out, as in the paper.
-    """
+    """Losses of ten folds, each shuffled: files are sorted by class."""
     import numpy as np
     from sklearn.model_selection import KFold
 
@@ -202,11 +195,7 @@ def mlpp_complexity(*, seed: int, jobs: int | None) -> Iterator[Record]:
 
 
 def _expected(name: str, data: Any, counted: int, seed: int, jobs: int | None) -> float:
-    """The formula of the operations of a training example.
-
-    A perceptron that is asked makes one operation, and one more for a mistake: the factor
-    1 + error rate of BR and MLPP is what was counted over how often they were asked.
-    """
+    """The formula of the operations of a training example, by the error rates counted."""
     K = data.Y.shape[1]
     if name == "MMP":
         fresh = learner(name, seed, jobs)

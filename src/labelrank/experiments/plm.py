@@ -1,11 +1,6 @@
 """Lauriola et al. (2018), the preference learning machine: Figures 2, 3 and 4, and its costs.
-
-The figures print no numbers, so ours stand alone; what can be compared is their order. The
-paper's 20,000 PubMed abstracts are not ours to give: the PubMed sample has 1,250 with split,
-and a synthetic stream has the paper's 28,333 labels and 100,000 words. As in the paper documents
-are counts of words, a model learns from a sample of them, and the codes of EP-PLM come from the
-labels of far more documents. `plm-ablation` changes one of these things at a time.
-"""
+The figures print no numbers, so what can be compared is their order. The PubMed sample stands for
+the paper's 20,000 abstracts, a synthetic stream for its 28,333 labels and 100,000 words."""
 
 import time
 from collections.abc import Iterator
@@ -92,10 +87,7 @@ def plm_ablation(*, seed: int, jobs: int | None) -> Iterator[Record]:
 
 
 class Part(NamedTuple):
-    """A set: the documents that models take their samples from, test documents, labels for codes.
-
-    A model learns from `size` of the documents.
-    """
+    """A set for models that learn from `size` of its documents, and from its labels for codes."""
 
     X: Any
     Y: Any
@@ -183,10 +175,7 @@ def _fitted(row: str, method: str, data: Part, machine: Any, sample: Any) -> lis
 
 
 def _costs(seed: int, jobs: int | None) -> Iterator[Record]:
-    """Seconds of an epoch and of the codes, on synthetic documents of the paper's shape.
-
-    The codes come from 1,000,000 documents; the paper's time for 10 million is divided by ten.
-    """
+    """Seconds of an epoch, and of codes from a tenth of the paper's ten million documents."""
     theirs = {row["what"]: row["value"] for row in published("plm_times")}
     stream = labelrank.datasets.MeshStream(random_state=seed)
     X, Y = next(stream.batches(20_000, batch_size=20_000))

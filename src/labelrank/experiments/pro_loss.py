@@ -1,9 +1,6 @@
 """Xu, Li & Zhou (2013), PRO loss: Table 2, Figures 2 and 3, and the same on real grades.
-
-The relevant labels of plain data are ordered by `datasets.synthesize_order`: other rankers than
-the paper's, so losses compare in order and size, not in digits. Of its 19 sets IMAGE and two of
-Yahoo (recreation, social) are missing here; published rank totals are recomputed over the others.
-"""
+Labels are ordered by `datasets.synthesize_order`: losses compare in order and size, not in digits.
+Three of the 19 sets are missing here; published rank totals are recomputed over the others."""
 
 import os
 import time
@@ -159,10 +156,7 @@ def _without_order(measured: Table, methods: Sequence[str], figure: str) -> Iter
 
 
 def _times(measured: Table, methods: Sequence[str], figure: str) -> Iterator[Record]:
-    """Figure 3a: seconds to fit over the slowest ones on the set, summed over the sets.
-
-    Seconds of computing on one thread; C is already chosen.
-    """
+    """Figure 3a: seconds to fit over the slowest ones on the set, summed over the sets."""
     seconds = [[found[m].time for m in methods] for found in measured.values()]
     values = labelrank.evaluation.robustness(seconds).tolist()
     bars = dict(zip(methods, values, strict=True))

@@ -1,11 +1,6 @@
 """How learners are compared on PRO loss: data, splits, the choice of C, and what is measured.
-
-All learners get the same features: dense values scaled to mean 0 and standard deviation 1 (by the
-training part), sparse rows to length 1, and a constant feature, so that linear scores have an
-intercept. C is chosen by cross-validated PRO loss on the (first) training part. Every learner has
-one thread, and a fit is timed in seconds of computing with compiled code loaded, so that neither
-what is found nor what is timed depends on how many cells are measured side by side.
-"""
+All learners get the same scaled features, with a constant in place of intercepts, and one thread
+each: neither losses nor times depend on how many cells are measured side by side."""
 
 import statistics
 import time
@@ -47,11 +42,7 @@ CRITERIA = {
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is spent: values of C, folds to choose it, folds of sets without official split.
-
-    `most_splits` of the latter are measured. Perceptrons that run until no error stop after
-    `epochs`, if given (epochs without error change nothing).
-    """
+    """How much is spent: values of C, folds to choose it, splits of sets without official one."""
 
     grid: tuple[float, ...]
     inner_folds: int
@@ -85,16 +76,13 @@ class Outcome:
 
     @property
     def loss(self) -> float:
-        """Mean PRO loss."""
         return sum(self.losses) / len(self.losses)
 
     @property
     def time(self) -> float:
-        """Mean seconds to fit."""
         return sum(self.seconds) / len(self.seconds)
 
     def criterion(self, name: str) -> float:
-        """Mean of a criterion."""
         return sum(found[name] for found in self.criteria) / len(self.criteria)
 
     @property
@@ -107,10 +95,7 @@ class Outcome:
 
 @lru_cache(maxsize=1)
 def splits_of(name: str, effort: Effort, seed: int, *, graded: bool) -> list[Split]:
-    """Splits of a set with real grades, or of a plain set with a synthetic order.
-
-    A matrix with few values other than 0 is made sparse.
-    """
+    """Splits of a set with real grades, or of a plain set with a synthetic order."""
     import numpy as np
     import scipy.sparse as sp
 
@@ -134,11 +119,7 @@ def splits_of(name: str, effort: Effort, seed: int, *, graded: bool) -> list[Spl
 
 
 def _grades(name: str, Y: Any) -> Any:
-    """Real grades of the relevant labels.
-
-    Where no label of an instance is ever irrelevant (distributions, rankings), or nearly so
-    (affective text), a label counts as relevant if its grade is above the mean of the instance.
-    """
+    """Grades of the relevant labels: those above the mean of the instance, where all have one."""
     import numpy as np
 
     from labelrank.relevance import check_relevance
@@ -248,10 +229,7 @@ def _best_C(method: str, split: Split, effort: Effort, seed: int) -> float:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A bench for `evaluation.workers`: a cell is a data set and a method.
-
-    Methods that share a search for C are one cell.
-    """
+    """A bench for `evaluation.workers`; methods that share a search for C are one cell."""
 
     methods: tuple[str, ...]
     effort: Effort
@@ -259,7 +237,6 @@ class Comparison:
     graded: bool
 
     def cells(self, sets: Sequence[str]) -> "list[Cell]":
-        """The cells of all sets."""
         from labelrank.evaluation.workers import Cell
 
         leaders = dict.fromkeys(map(self._leader, self.methods))

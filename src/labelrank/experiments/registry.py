@@ -153,8 +153,7 @@ class Entry(NamedTuple):
 
 def in_papers() -> list[Entry]:
     """The tables and figures of the papers, from `contents.csv`."""
-    source = resources.files(__package__) / "contents.csv"
-    with source.open(encoding="utf-8") as lines:
+    with (resources.files(__package__) / "contents.csv").open(encoding="utf-8") as lines:
         _, *rows = csv.reader(lines)
     return [
         Entry(paper, label, what, tuple(by.split()), note) for paper, label, what, by, note in rows

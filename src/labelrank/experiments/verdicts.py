@@ -92,10 +92,7 @@ class Cell(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What is said of a cell, its value, and by how much the value may move.
-
-    No value is kept of what was timed, and none of what was last recorded before values were.
-    """
+    """What is said of a cell; its value, unless it was timed, and by how much that may move."""
 
     verdict: str
     value: float | None = None
@@ -165,10 +162,7 @@ def read(path: Path) -> dict[Cell, Verdict]:
 
 
 def write(path: Path, verdicts: Mapping[Cell, Verdict]) -> None:
-    """Record verdicts, sorted, one line each; those of other experiments stay.
-
-    An experiment that is recorded again keeps none of its old lines.
-    """
+    """Record verdicts, sorted, one line each; those of other experiments stay."""
     again = {cell.experiment for cell in verdicts}
     kept = {cell: said for cell, said in read(path).items() if cell.experiment not in again}
     with atomic_write(path, "w") as file:
@@ -178,18 +172,11 @@ def write(path: Path, verdicts: Mapping[Cell, Verdict]) -> None:
 
 
 def got_worse(now: Mapping[Cell, Verdict], recorded: Mapping[Cell, Verdict]) -> list[Worse]:
-    """The recorded cells of the experiments that ran which are now worse, moved or gone.
-
-    What has no published value may go: which cores are timed, say, depends on the machine.
-
-    >>> cell = Cell("mlpp-rcv1", "IsErr", "BR")
-    >>> for worse in got_worse({cell: Verdict(OUTSIDE)}, {cell: Verdict(WITHIN)}):
-    ...     print(worse)
-    mlpp-rcv1, IsErr, BR: outside, recorded as within tolerance
-    """
+    """The recorded cells of the experiments that ran which are now worse, moved or gone."""
     ran = {cell.experiment for cell in now}
     found = []
     for cell, before in recorded.items():
+        # What has no published value may go: which cores are timed depends on the machine.
         gone = Verdict(MEASURED if before.verdict == MEASURED else UNAVAILABLE)
         after = now.get(cell, gone)
         if cell.experiment in ran and (after.place > before.place or before.is_left_by(after)):

@@ -1,8 +1,5 @@
-"""The charts of the pages, each from the numbers it shows to inline SVG.
-
-Axes and marks take their colours from the page's style. Every text is escaped here; what comes
-out may stand in a page as it is.
-"""
+"""The charts of the pages, each from the numbers it shows to inline SVG. Every text is escaped
+here; what comes out may stand in a page as it is."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,11 +32,7 @@ class Axis(NamedTuple):
         return (value - self.low) / (self.high - self.low)
 
     def ticks(self) -> list[float]:
-        """Round values within the range.
-
-        >>> Axis(0.0, 1.0).ticks(), Axis(0.5, 30.0, log=True).ticks()
-        ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [1.0, 3.0, 10.0, 30.0])
-        """
+        """Round values within the range."""
         if self.log:
             powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
             for within in ((1,), (1, 3), (1, 2, 5)):
@@ -66,11 +59,7 @@ def spread(values: Iterable[float], title: str = "", *, log: bool = False) -> Ax
 
 
 def number(value: float) -> str:
-    """A value as short as it can be read.
-
-    >>> number(0.20000000000000001), number(-3.0), number(12000.0)
-    ('0.2', '−3', '12k')
-    """
+    """A value as short as it can be read."""
     text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     return (f"{value / 1000:,.4g}k" if abs(value) >= 10_000 else text).replace("-", "−")
 

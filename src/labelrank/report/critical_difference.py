@@ -15,10 +15,7 @@ _PIXELS_PER_INCH = 72.0
 
 
 def cliques(mean_ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
-    """First and last place of each longest run of ranks that differ by less than the critical one.
-
-    `mean_ranks` are sorted; a learner that differs from both its neighbours is in no run.
-    """
+    """First and last place of each longest run of ranks closer than the critical difference."""
     found: list[tuple[int, int]] = []
     for first, rank in enumerate(mean_ranks):
         near = [k for k, other in enumerate(mean_ranks) if 0 <= other - rank < critical_difference]
@@ -41,10 +38,7 @@ class Diagram:
 def diagram(
     learners: Sequence[str], mean_ranks: Sequence[float], critical_difference: float
 ) -> Diagram:
-    """The diagram of Demšar (2006): the best learner stands furthest to the left.
-
-    The better half is named to the left, best on top; the other to the right, worst on top.
-    """
+    """The diagram of Demšar (2006): the best learner stands furthest to the left."""
     order = sorted(range(len(learners)), key=lambda k: mean_ranks[k])
     ranks = [float(mean_ranks[k]) for k in order]
     n, half = len(ranks), (len(ranks) + 1) // 2

@@ -185,10 +185,7 @@ def ranked_labels(
 def _examples(
     tagger: Any, documents: Any, given: Any, *, ids: Sequence[Any] | None, count: int
 ) -> list[Document]:
-    """Documents spread over the data: the first of each of `count` equal stretches.
-
-    `given` are the `Answers` to the documents.
-    """
+    """Documents spread over the data: the first of each of `count` equal stretches."""
     n = len(given.scores)
     rows = np.unique(np.linspace(0, n, count, endpoint=False).astype(int)) if count else ()
     terms = tagger.get_feature_names_out() if _explains(tagger) else None

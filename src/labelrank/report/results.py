@@ -113,11 +113,7 @@ class Document(NamedTuple):
     missed: Sequence[tuple[str, int]] = ()
 
     def pieces(self) -> Iterator[tuple[str, bool]]:
-        """The text in pieces, each with whether it is a word that spoke for a label.
-
-        >>> list(Document("a", "Rye bread", [], [Reason("grain", 1.0, [("rye", 1.0)])]).pieces())
-        [('Rye', True), (' bread', False)]
-        """
+        """The text in pieces, each with whether it is a word that spoke for a label."""
         told = {word for reason in self.reasons for word, addend in reason.words if addend > 0}
         text = self.text if len(self.text) <= _LONGEST else self.text[:_LONGEST] + " …"
         pieces = itertools.groupby(re.findall(r"\w+|\W+", text), lambda s: s.lower() in told)
