@@ -19,7 +19,7 @@ from sklearn.preprocessing import normalize
 from benchmarks import peer_pages
 from benchmarks.rivals import LIMIT, run_script, scores_of, write_task
 from labelrank.datasets import load
-from labelrank.learners.around import best_threshold
+from labelrank.learners.thresholded import best_threshold
 from labelrank.metrics import evaluate_ranking, evaluate_sets
 from labelrank.text import make_vectorizer
 

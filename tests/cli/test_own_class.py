@@ -8,7 +8,7 @@ import pytest
 from labelrank import persistence
 
 OWN = """
-from labelrank.learners.label_sums import Rocchio
+from labelrank.learners.rocchio import Rocchio
 
 class Mine(Rocchio):
     pass

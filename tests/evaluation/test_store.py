@@ -16,7 +16,7 @@ LEARNER = '''"""A learner of somebody."""
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from labelrank.learners.label_sums import Rocchio
+from labelrank.learners.rocchio import Rocchio
 
 
 class Mine(BaseEstimator):
@@ -32,7 +32,7 @@ class Mine(BaseEstimator):
     def predict(self, X):
         return (self.decision_function(X) > 0).astype(int)
 '''
-ROCCHIO = "labelrank.learners.label_sums"
+ROCCHIO = "labelrank.learners.rocchio"
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 
 from labelrank import BinaryRelevancePerceptron, GradedClassifier, MulticlassMultilabelPerceptron
 from labelrank.errors import InputError
-from labelrank.learners.reductions import places
+from labelrank.learners.graded import places
 
 
 def graded_data(seed=0, n=120, d=6, K=4, n_grades=3):

@@ -12,7 +12,7 @@ from labelrank import (
     ThresholdedRanker,
 )
 from labelrank.errors import InputError
-from labelrank.learners.around import METRICS, best_threshold
+from labelrank.learners.thresholded import METRICS, best_threshold
 
 REFERENCE = {
     "micro_f1": lambda t, p: f1_score(t, p, average="micro", zero_division=1),

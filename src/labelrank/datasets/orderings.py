@@ -37,8 +37,9 @@ def _default_scorers(X: Any, random_state: Any = 0) -> dict[str, Any]:
     Naive Bayes is that of words that occur or not for sparse X, of normal values for dense X.
     """
     from labelrank.learners.chains.greedy import IndependentClassifiers
-    from labelrank.learners.label_sums import NaiveBayesRanker, Rocchio
+    from labelrank.learners.naive_bayes import NaiveBayesRanker
     from labelrank.learners.perceptron import MulticlassMultilabelPerceptron
+    from labelrank.learners.rocchio import Rocchio
 
     mmp = MulticlassMultilabelPerceptron(epochs=10, averaging="averaged", random_state=random_state)
     if sp.issparse(X):

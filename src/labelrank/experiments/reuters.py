@@ -239,7 +239,7 @@ def _reaches(what: str, printed: float, ours: float) -> bool:
 
 def set_criteria(method: Method, seed: int, jobs: int | None) -> dict[str, dict[str, float]]:
     """By rule of cutting: recall, precision and F1, macro F1, and the share of wrong decisions."""
-    from labelrank.learners.around import best_threshold
+    from labelrank.learners.thresholded import best_threshold
 
     data = documents(method.terms, labelled=True)
     fitted = _fitted(method, data, seed, jobs)

@@ -14,7 +14,7 @@ from labelrank._types import Array
 from labelrank.atomic import atomic_write
 from labelrank.errors import LabelrankError
 from labelrank.evaluation.workers import PeakMemory
-from labelrank.learners.around import ThresholdedRanker
+from labelrank.learners.thresholded import ThresholdedRanker
 from labelrank.relevance import Checked, cardinality
 from labelrank.report import charts
 from labelrank.report.results import (

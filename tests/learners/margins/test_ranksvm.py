@@ -6,7 +6,7 @@ from test_prosvm import listed, objective, optimum, problem
 
 from labelrank import BaggedRanker, ProSVM, RankSVM, TwoStageRanker
 from labelrank.errors import InputError
-from labelrank.learners.margins.rivals import best_cuts
+from labelrank.learners.margins.ranksvm import best_cuts
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])

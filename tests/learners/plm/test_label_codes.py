@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from labelrank import BaggedRanker, EmbeddingPCAPLM, LabelCodes, Tagger
 from labelrank.errors import InputError
-from labelrank.learners.plm import coding as module
+from labelrank.learners.plm import ep_plm as module
 
 
 def labels(n=400, K=150, seed=0, density=0.03):

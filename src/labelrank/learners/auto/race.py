@@ -24,10 +24,10 @@ from sklearn.exceptions import ConvergenceWarning
 from labelrank._types import Array, Float64
 from labelrank.declared import array, stored, value
 from labelrank.errors import InputError
-from labelrank.learners.around import METRICS, best_threshold
+from labelrank.learners.margins.binary_relevance import BinaryRelevanceSVM
 from labelrank.learners.margins.prosvm import ProSVM
-from labelrank.learners.margins.rivals import BinaryRelevanceSVM
 from labelrank.learners.neighbors import MLkNN
+from labelrank.learners.thresholded import METRICS, best_threshold
 from labelrank.metrics import criteria
 from labelrank.metrics.criteria import Criterion
 from labelrank.resources import run_jobs
