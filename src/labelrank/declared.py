@@ -1,20 +1,7 @@
 """What a class declares once: its parameters with their constraints, and its stored parts.
 
-A learner names each parameter in one line, with its default and what it accepts:
-
-    @dataclass(kw_only=True, eq=False, repr=False)
-    class Rocchio(IncrementalRanker):
-        alpha: float = number(1.0, least=0)
-        metric: str = choice("cosine", "euclidean")
-
-The dataclass stores every value unchanged, as scikit-learn asks; a parameter that the class
-checks itself has a plain default. `check_parameters` compares the values with what was declared,
-when the learner is fitted.
-
-`stored` says what a model file keeps of a class: a name that never changes, a version, and the
-parts, each with what compiled code will assume about it:
-
-    @stored("Rocchio", 1, sums=nested("LabelSums"))
+A parameter is a line of a dataclass: `alpha: float = number(1.0, least=0)`. What a model file
+keeps is a decorator: `@stored("Rocchio", 1, sums=nested("LabelSums"))`.
 """
 
 import dataclasses
@@ -127,14 +114,7 @@ def check_parameters(learner: Any) -> None:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of what a class stores: the attribute that holds it, and what it must be.
-
-    `kind` is "array", "sparse", "value", "nested" or "any". The sides of `shape` are numbers, or
-    names: "K" labels and "d" features are the same in all that one estimator holds, other names
-    are the same length within one object. A `volatile` part, such as a time, is kept, but is no
-    part of what was learned. Numbers are finite unless `finite=False`, and arrays are laid out row
-    by row unless `layout="any"`.
-    """
+    """One part of what a class stores; "K" and "d" in a `shape` are the labels and the features."""
 
     kind: str
     attribute: str | None = None
@@ -170,18 +150,12 @@ def sparse(*shape: int | str, **more: Any) -> Part:
 
 
 def value(*types: type, least: float | None = None, **more: Any) -> Part:
-    """A plain value of one of these types, numbers at least `least`.
-
-    `most`: at most this length, such as "K". `length`: the value is that length.
-    """
+    """A plain value of one of these types; `most` and `length` bound it by a length such as "K"."""
     return Part("value", types=types, least=least, **more)
 
 
 def nested(*classes: str, **more: Any) -> Part:
-    """An object stored under one of these names (none: any estimator), or a list: `many=True`.
-
-    `types` are those of plain values that may stand in the list among them.
-    """
+    """An object stored under one of these names (none: any estimator), or a list: `many=True`."""
     return Part("nested", classes=classes, **more)
 
 

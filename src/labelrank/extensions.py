@@ -1,11 +1,6 @@
-"""What other packages add to this one, by entry points: learners, readers.
+"""What other packages add by entry points: learners ("labelrank.learners") and readers.
 
-A package names what it adds in its pyproject.toml:
-
-    [project.entry-points."labelrank.learners"]
-    My-learner = "my_package.learners:MyLearner"
-
-It is imported when it is used, or listed with what it does.
+Each is imported when it is used, or listed with what it does.
 """
 
 import importlib.metadata
@@ -19,11 +14,7 @@ T = TypeVar("T")
 
 
 def entry_points(group: str) -> dict[str, importlib.metadata.EntryPoint]:
-    """The entry points of a group by name, none imported; of two alike the first is taken.
-
-    >>> entry_points("labelrank.no such group")
-    {}
-    """
+    """The entry points of a group by name, none imported; of two alike the first is taken."""
     named: dict[str, importlib.metadata.EntryPoint] = {}
     for entry_point in importlib.metadata.entry_points(group=group):
         named.setdefault(entry_point.name, entry_point)
@@ -48,10 +39,7 @@ def load(entry_point: importlib.metadata.EntryPoint) -> Any:
 
 
 def loadable(group: str, read: Callable[[importlib.metadata.EntryPoint, Any], T]) -> list[T]:
-    """What `read` makes of each entry point of a group and what it stands for.
-
-    One that cannot be loaded, or that `read` refuses by a MissingError, gives a warning.
-    """
+    """What `read` makes of each entry point; one that cannot be loaded or read gives a warning."""
     found = []
     for entry_point in entry_points(group).values():
         try:

@@ -1,12 +1,7 @@
 """Y: which labels are relevant to an instance, how much, and which are unknown.
 
-One convention for all learners and criteria (n instances, K labels):
-`Y[i, k] = 0` irrelevant; `> 0` relevant, a larger grade is preferred; NaN unknown: the label
-takes part in no preference, no update and no criterion of that instance. A 0/1 indicator is
-the case in which the relevant labels are tied.
-
-Inside the library Y is always canonical CSR of float64: no stored zeros, sorted columns,
-NaN stored.
+`Y[i, k]` is 0 for irrelevant; > 0 for relevant, a larger grade is preferred; NaN for unknown: the
+label takes part in nothing. Inside, Y is canonical CSR of float64: sorted, no zeros, NaN stored.
 """
 
 import warnings
@@ -141,11 +136,7 @@ def _part(Y: sp.csr_array, chosen: npt.NDArray[np.bool_]) -> sp.csr_array:
 )  # fmt: skip
 @dataclass(frozen=True)
 class TargetInfo:
-    """What the first Y looked like: the labels, and the form in which answers are given.
-
-    `classes`: the column names of Y where it has them, the sorted classes of a class vector, else
-    0 .. K-1. `one_class`: Y was a class vector. `sparse`, `dtype`: of the 0/1 matrix to predict.
-    """
+    """What the first Y looked like: the labels, and the form in which answers are given."""
 
     classes: npt.NDArray[Any]
     one_class: bool

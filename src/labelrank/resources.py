@@ -1,8 +1,4 @@
-"""What a computation may take of the machine: memory, threads, and the reader's patience.
-
-Memory is asked for before it is taken, jobs run side by side on threads (kernels release the
-GIL), and anything long shows a bar on standard error where `verbose` asks for it.
-"""
+"""What a computation may take of the machine: memory, threads, and the reader's patience."""
 
 import contextlib
 import itertools
@@ -71,11 +67,7 @@ def row_chunks(n_rows: int, n_jobs: int | None, least: int = 256) -> list[tuple[
 
 
 def blocks(n_rows: int, at_once: int) -> Iterator[slice]:
-    """Consecutive slices of at most `at_once` rows (at least one).
-
-    >>> list(blocks(5, 2))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
+    """Consecutive slices of at most `at_once` rows (at least one)."""
     size = max(1, at_once)
     for first in range(0, n_rows, size):
         yield slice(first, min(first + size, n_rows))
@@ -105,10 +97,7 @@ def bar(what: str, verbose: int, total: int | None) -> Iterator[Callable[[str], 
 def meter(
     what: str, shown: bool, total: int | None = None, *, done: int = 0, in_bytes: bool = False
 ) -> Iterator[Callable[[int, int | None], Any]]:
-    """A function to call with how much is done, and of how much; without a call, a clock.
-
-    A meter of bytes stays on the screen; any other vanishes at its end.
-    """
+    """A function to call with how much is done, and of how much; without a call, a clock."""
     counted = "bytes" if in_bytes else ""
     with _drawn(what, shown, total, counted=counted, transient=not in_bytes) as update:
         update(completed=done)

@@ -57,11 +57,7 @@ def as_rows(matrix: Any, dtype: npt.DTypeLike = np.float32) -> Rows:
 
 
 def of_lengths(lengths: Any, indices: Any, data: Any, n_columns: int) -> sp.csr_array:
-    """CSR whose row i has the next `lengths[i]` of the indices and data.
-
-    >>> of_lengths([1, 0, 2], [1, 0, 1], [5, 6, 7], 2).toarray().tolist()
-    [[0, 5], [0, 0], [6, 7]]
-    """
+    """CSR whose row i has the next `lengths[i]` of the indices and data."""
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     kind = np.int32 if max(indptr[-1], n_columns) <= _INT32_MAX else np.int64
     parts = (np.asarray(data), np.asarray(indices, kind), indptr.astype(kind))
@@ -77,10 +73,7 @@ def short_indices(X: sp.csr_array) -> sp.csr_array:
 
 
 def check_sparse(matrix: Any) -> None:
-    """Raise InputError if a matrix of scipy has pointers or indices that leave its arrays.
-
-    scipy and the kernels follow them without a check, so a broken one ends the process.
-    """
+    """Raise InputError if pointers or indices leave their arrays: kernels follow them unchecked."""
     if matrix.format in ("csr", "csc", "bsr"):
         blocks = matrix.blocksize if matrix.format == "bsr" else (1, 1)
         sides = [side // block for side, block in zip(matrix.shape, blocks, strict=True)]
@@ -92,15 +85,7 @@ def check_sparse(matrix: Any) -> None:
 
 
 def check_compressed(indptr: Any, indices: Any, n_stored: int, n_rows: int, n_columns: int) -> None:
-    """Raise InputError unless these are sound rows (or columns) of a compressed matrix.
-
-    Pointers start at 0, never fall, and end within the `n_stored` values and their indices.
-
-    >>> check_compressed(np.array([0, 2]), np.array([0, 3]), 2, 1, 3)
-    Traceback (most recent call last):
-    ...
-    labelrank.errors.InputError: got a broken sparse matrix: an index is not below 3
-    """
+    """Raise InputError unless these are sound rows (or columns) of a compressed matrix."""
     if indptr.dtype.kind not in "iu" or indptr.shape != (n_rows + 1,):
         raise InputError(f"got a broken sparse matrix: it needs {n_rows + 1} whole row pointers")
     if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
@@ -135,11 +120,7 @@ def squared_norms(X: Rows) -> npt.NDArray[np.float32]:
 
 
 def scaled_to_unit(X: sp.csr_array) -> sp.csr_array:
-    """Divide the rows, in place, by their Euclidean lengths; empty rows stay empty.
-
-    >>> scaled_to_unit(sp.csr_array([[3.0, 4.0], [0.0, 0.0]])).toarray().tolist()
-    [[0.6, 0.8], [0.0, 0.0]]
-    """
+    """Divide the rows, in place, by their Euclidean lengths; empty rows stay empty."""
     stored = np.diff(X.indptr)
     row = np.repeat(np.arange(X.shape[0]), stored)
     largest = np.zeros(X.shape[0])

@@ -1,8 +1,4 @@
-"""The whole model for people: texts (or features) in, ranked label names out.
-
-A Tagger joins a text vectoriser, a learner and the names of the labels, learns from label lists
-or relevance matrices, and goes into one model file (`labelrank.persistence`).
-"""
+"""The whole model for people: texts (or features) in, ranked label names out."""
 
 import dataclasses
 import time

@@ -1,12 +1,4 @@
-"""The promises that every learner keeps, as functions; `check_learner` runs them over one.
-
-A package that brings a learner of its own runs them in its tests. They take a second or so for a
-quick learner:
-
-    >>> from labelrank import Rocchio
-    >>> from labelrank.testing import check_learner
-    >>> check_learner(Rocchio())
-"""
+"""The promises that every learner keeps, as functions; `check_learner` runs them over one."""
 
 import copy
 import tempfile
@@ -77,6 +69,9 @@ def check_learner(learner: Any, *, leaving_out: Collection[str] = ()) -> None:
     """Raise an AssertionError that names the first promise which the learner breaks.
 
     `leaving_out` names promises (functions of this module) that the learner does not make.
+
+    >>> from labelrank import Rocchio
+    >>> check_learner(Rocchio())
     """
     made = case(learner)
     for promise in PROMISES:

@@ -1,10 +1,7 @@
-"""Documents to features: set of words, bag of words, TF-IDF, hashing.
+"""Documents to features: set of words, bag of words, TF-IDF, hashing, on scikit-learn's parts.
 
-A thin layer on scikit-learn's vectorisers. What it adds: the `max_terms` terms found in most
-*documents* are kept (scikit-learn ranks by total count, which favours words repeated in a few
-long texts), features are float32, and one class serves all representations. Terms and their
-weights come from the training documents only. Hashing learns nothing at all, so every piece of
-a stream is treated alike: it has no inverse document frequencies.
+The `max_terms` terms in most *documents* are kept; scikit-learn ranks by total count, which
+favours words repeated in a few long texts. Hashing learns nothing, so it suits streams.
 """
 
 import re
@@ -198,11 +195,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
 @stored("TextColumn", 1)
 class TextColumn(TransformerMixin, BaseEstimator):
-    """Texts as they are, in one column, for learners that read texts themselves.
-
-    >>> TextColumn().fit_transform(["rye", "oats"]).tolist()
-    [['rye'], ['oats']]
-    """
+    """Texts as they are, in one column, for learners that read texts themselves."""
 
     representation = "text"
 

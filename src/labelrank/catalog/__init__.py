@@ -1,8 +1,7 @@
 """Every learner of the papers under its paper name, with its paper's settings and ours.
 
-The command line, the experiments and the server make their learners here. A table is a module of
-this package that holds `ENTRIES`, data alone. Other packages add learners by the entry point group
-`labelrank.learners`: a name, and an `Entry`, an estimator class, or a function that makes one.
+Other packages add learners by the entry point group `labelrank.learners`: a name, and an `Entry`,
+an estimator class, or a function that makes one.
 """
 
 import importlib

@@ -1,8 +1,4 @@
-"""The tables of the catalog, one per family of learners.
-
-The machines of "Xu, Li & Zhou 2013" have an intercept: its dense data sets are not centred on the
-threshold. The links of chains are logistic, as in Table 3 of their paper.
-"""
+"""The tables of the catalog, one per family of learners."""
 
 from functools import partial
 from typing import Any

@@ -1,12 +1,7 @@
 """Archives of matrices: numpy's (.npz) without pickled objects, and MATLAB 5 (.mat).
 
-Members of .npz: `X` (dense) or `X_data, X_indices, X_indptr, X_shape` (CSR), the same for `Y`, and
-`names`: the UTF-8 bytes of a JSON object with label_names, feature_names, ids, texts,
-target_classes, name. `X_train...`, `X_test...`, `Y_train...`, `Y_test...` instead hold the
-parts of an official split.
-
-MATLAB files hold label distributions: `features` and `labels`, one instance per row. The
-degrees to which labels describe an instance are its grades.
+Members of .npz: `X` or `X_data, X_indices, X_indptr, X_shape` (CSR), the same for `Y`, and `names`
+in JSON; or all with `_train` and `_test`. MATLAB files: `features` and `labels`, as grades.
 """
 
 import io
@@ -91,7 +86,12 @@ def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
     if Y is None:
         raise FormatError(f"{source.name}: no Y{part} in the archive; is it a data set?")
     source.limits.check("labels", Y.shape[1], source.name)
-    Y = _relevance(Y, source) if names.get("target_classes") is None else _codes(Y, source)
+    if names.get("target_classes") is None:
+        Y = _relevance(Y, source)
+    else:
+        source.limits.check("cells", Y.shape[0] * Y.shape[1], source.name)
+        dense = Y.toarray() if sp.issparse(Y) else Y
+        Y = dense if np.isnan(dense).any() else dense.astype(np.int64)
     names.setdefault("label_names", [str(k) for k in range(Y.shape[1])])
     name = str(names.pop("name", source.stem)) + part.replace("_", "-")
     data = Dataset(name, X, Y, **names)
@@ -104,12 +104,6 @@ def _relevance(Y: Any, source: Source) -> Any:
         return check_relevance(Y)
     except LabelrankError as error:
         raise FormatError(f"{source.name}: {error}") from error
-
-
-def _codes(Y: Any, source: Source) -> Any:
-    source.limits.check("cells", Y.shape[0] * Y.shape[1], source.name)
-    dense = Y.toarray() if sp.issparse(Y) else Y
-    return dense if np.isnan(dense).any() else dense.astype(np.int64)
 
 
 def _check_lengths(data: Dataset, source: Source) -> None:

@@ -1,13 +1,7 @@
-"""Tables of attributes: ARFF files in and out, dense and sparse, and as features and targets.
+"""Tables of attributes: ARFF files in and out, and as features and targets.
 
-Nominal values are numbers by their position in the declaration, missing values NaN, dates
-seconds since 1970 (UTC). A value that a sparse row leaves out is 0, the first nominal value
-or the empty string.
-
-Nominal features: two values that say no and yes (0/1, f/t, no/yes, ...) are 0 and 1 in that
-meaning, all others their position ("ordinal"), or one column per value ("onehot", where a missing
-value is none of them). Targets: relevance if each is a number >= 0 or such a pair, else classes by
-position ("auto"); or always "relevance", or "classes".
+`nominal` features are positions ("ordinal"; no and yes: 0 and 1), or one column a value ("onehot").
+`targets`: "relevance", "classes", or "auto": relevance if all are numbers >= 0 or no and yes.
 """
 
 from collections.abc import Iterable, Sequence

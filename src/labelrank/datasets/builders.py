@@ -184,10 +184,7 @@ def _headlines(headlines: Source, gold: Source) -> Dataset:
 def reuters21578(
     folders: Folders, *, split: str = "ModApte", common_topics: bool = False
 ) -> Dataset:
-    """News of 1987 by a published `split`, "ModApte" or "ModLewis".
-
-    `common_topics=True` keeps the topics that occur in both parts (90 of ModApte).
-    """
+    """News of 1987 by a published split; `common_topics` keeps those that occur in both parts."""
     topics = "both" if common_topics else "all"
     return reuters.read(folders.source(folders.files[0]), split=split, topics=topics)
 
@@ -219,10 +216,7 @@ def last_columns(
 
 
 def bridges(folders: Folders, *, nominal: str = "ordinal", missing: str = "unknown") -> Dataset:
-    """Pittsburgh bridges: seven features, five design targets, unknown ones among both.
-
-    `missing` targets are "unknown" (NaN), a "class" of their own, or "drop" their instances.
-    """
+    """Pittsburgh bridges; `missing` targets stay "unknown", are a "class", or "drop" instances."""
     check_choice("missing", missing, ("unknown", "class", "drop"))
     source = folders.source(folders.files[0])
     rows = [line.split(",") for line in source.lines() if line.strip()]

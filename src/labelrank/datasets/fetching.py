@@ -1,8 +1,7 @@
-"""Data sets from their public homes, for users who have no data folder.
+"""Data sets from their public homes (`sources.tsv`), for users who have no data folder.
 
-`sources.tsv` lists for each set its files, where they live, the most bytes they may have and
-their SHA-256 where it is known. A file appears under its final name only when it is complete
-and its checksum is right; what a cut-off download left (`*.part`) is continued by the next one.
+A file appears under its final name only when it is complete and its checksum is right; what a
+cut-off download left (`*.part`) is continued by the next one.
 """
 
 import os

@@ -21,10 +21,7 @@ GROUP = "labelrank.readers"
 
 
 class Format(NamedTuple):
-    """One file format: what reads and writes it, and the endings that name it.
-
-    `module` holds functions `read` and `write`, each with `suffix` behind its name.
-    """
+    """A file format: the module that reads and writes it, and the endings that name it."""
 
     module: str
     about: str
@@ -143,14 +140,7 @@ def _known(name: str) -> str:
 
 
 def write(dataset: Dataset, path: AnyPath, *, format: str | None = None) -> None:
-    """Write a data set; the file appears whole or not at all, compressed as its name ends.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    path : path of the file; "-" is standard output
-    format : a format of `FORMATS` that can be written; told by the extension if None
-    """
+    """Write a data set; the file appears whole or not at all, compressed as its name ends."""
     chosen = _known(format) if format else _by_ending(Source(path))
     if chosen is None:
         raise InputError(
@@ -166,11 +156,7 @@ def stream(
     path: AnyPath, batch_size: int = 1000, *, format: str | None = None,
     limits: Limits | None = None, **options: Any,
 ) -> Iterator[Dataset]:  # fmt: skip
-    """Read a line-oriented file (jsonl, csv, tsv, text) in batches, in bounded memory.
-
-    Without `label_names=...` the labels are numbered as they are met: each batch has the
-    columns of all earlier ones, and new labels come after them.
-    """
+    """Read a line-oriented file in batches; labels not named by an option are numbered as met."""
     from labelrank.datasets import records
 
     source = Source(path, limits or records.UNBOUNDED)

@@ -239,11 +239,7 @@ def _lines(source: Source, encoding: str | None) -> Iterator[tuple[int, str]]:
 
 
 def write(dataset: Dataset, path: AnyPath, format: str) -> None:
-    """Write records; graded or unknown labels as an object of grades (null: unknown).
-
-    Features are written one column each, multi-dimensional targets too (read them back with
-    `label_column=[...]`). A split is written as the column `split`, training records first.
-    """
+    """Write records; graded or unknown labels as an object of grades (null: unknown)."""
     if dataset.X is not None and dataset.X.shape[0] * dataset.X.shape[1] > _MOST_CELLS:
         raise InputError(
             f"X has {dataset.X.shape[0]} x {dataset.X.shape[1]} cells, too many for {format}; "

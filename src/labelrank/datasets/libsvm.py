@@ -1,13 +1,7 @@
-"""Text of numbers: multi-label LIBSVM, extreme classification, label rankings.
+"""Text of numbers: multi-label LIBSVM, extreme classification, and label rankings.
 
-LIBSVM: `label,label index:value index:value ...`, one instance per line. A label number is its
-column. Features count from 1, unless an index 0 occurs or `zero_based=True`. `# comment` ends a
-line; `qid:n` is not for multi-label data and refused. Extreme classification text is the same
-with a first line `n d k`, all numbered from 0.
-
-Label rankings: a line `n,d,q`, then d features and q ranks (1 is best) per instance. Rank r of q
-labels becomes grade q + 1 - r, so that all labels are relevant, the best has grade q, and equal
-ranks stay equal. A rank `?` or NaN is an unknown label.
+Extreme classification text is LIBSVM after a line `n d k`. Rankings are a line `n,d,q`, then d
+features and q ranks per instance: rank r becomes grade q + 1 - r, and `?` is unknown.
 """
 
 from collections.abc import Sequence
@@ -27,19 +21,11 @@ from labelrank.rows import of_lengths
 
 
 def read(
-    source: Source,
-    *,
-    encoding: str | None = None,
-    n_features: int | None = None,
-    n_labels: int | None = None,
-    zero_based: bool | None = None,
+    source: Source, *, encoding: str | None = None, n_features: int | None = None,
+    n_labels: int | None = None, zero_based: bool | None = None,
     label_names: Sequence[str] | None = None,
-) -> Dataset:
-    """Read multi-label LIBSVM text.
-
-    `n_features` and `n_labels` are the columns of X and Y; None takes the largest number met.
-    `zero_based` tells whether features count from 0; None: only if an index 0 occurs.
-    """
+) -> Dataset:  # fmt: skip
+    """Read multi-label LIBSVM text; widths that are not given are the largest numbers met."""
     kept = [(k, line.split("#", 1)[0].rstrip()) for k, line in enumerate(source.lines(encoding), 1)]
     numbers, lines = [k for k, line in kept if line], [line for _, line in kept if line]
     if not lines:

@@ -1,9 +1,4 @@
-"""Synthetic data whose right answer is known by construction.
-
-`make_linear_preferences` has a perfect linear ranker and threshold, `make_chain` a known most
-probable label path, `make_rcv1_like` the shape of a news archive at any size. `MeshStream` makes
-any number of PubMed-like documents from a seed, and stores none.
-"""
+"""Synthetic data whose right answer is known by construction, and streams of any length."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -29,25 +29,11 @@ _NAMESPACE = "http://mulan.sourceforge.net/labels"
 
 
 def read(
-    source: Source,
-    format: str = "arff",
-    *,
-    encoding: str | None = None,
-    xml: AnyPath | None = None,
-    n_labels: int | None = None,
-    labels_at: str = "last",
-    nominal: str = "ordinal",
-    targets: str = "auto",
-) -> Dataset:
-    """Read an ARFF file whose targets are told by XML, by `n_labels` or by MEKA's relation name.
-
-    There `-C n` stands for the first n attributes, `-C -n` for the last n; `-split-number n` and
-    `-split-percentage p` say how many instances are for training.
-
-    The format "mulan" insists on an XML file, "meka" looks for none. Without `xml` it is looked
-    for beside the ARFF file, by its name, also without parts such as "-train". `labels_at` ("last"
-    or "first") tells where the `n_labels` attributes stand.
-    """
+    source: Source, format: str = "arff", *, encoding: str | None = None,
+    xml: AnyPath | None = None, n_labels: int | None = None, labels_at: str = "last",
+    nominal: str = "ordinal", targets: str = "auto",
+) -> Dataset:  # fmt: skip
+    """Read ARFF whose targets are told by XML, by `n_labels`, or by `-C n` in its relation name."""
     check_choice("labels_at", labels_at, ("last", "first"))
     table = read_table(source, encoding)
     known = n_labels is not None or format == "meka"
@@ -134,10 +120,7 @@ def _columns(table: Table, labels: dict[str, str], source: Source, xml: str) -> 
 
 
 def write(dataset: Dataset, path: AnyPath, format: str) -> None:
-    """Write ARFF, sparse if X is.
-
-    MEKA: the labels first and `-C n` in the relation name; else the labels last and the XML beside.
-    """
+    """Write ARFF, sparse if X is; MEKA puts the labels first, Mulan last with the XML beside."""
     if format == "meka":
         table = _table_of(dataset, labels_first=True)
         table.relation = f"{dataset.name}: -C {dataset.n_labels}"

@@ -73,10 +73,7 @@ _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-
 
 
 class Source:
-    """One file to read: its name for messages, its content, its limits.
-
-    `path` may be "-" for standard input. Compression is told by the first bytes.
-    """
+    """One file to read ("-": standard input), decompressed as its first bytes tell."""
 
     def __init__(self, path: AnyPath, limits: Limits | None = None) -> None:
         self.path = str(path)

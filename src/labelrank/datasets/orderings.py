@@ -1,13 +1,7 @@
-"""Orders of the relevant labels for data that have none, by agreement of several rankers.
+"""Orders of the relevant labels for data that have none, as Xu, Li & Zhou (2013) made them.
 
-The recipe is that of Xu, Li & Zhou (2013) with three rankers of this library, of the same kinds as
-theirs (a ranking loss, label prototypes, naive Bayes); none is a rival in their comparison:
-
-1. Each ranker scores each instance after learning from other folds of the data, so that training
-   and test instances get their order in the same way.
-2. The K scores that a ranker gives to an instance are scaled to mean 0 and standard deviation 1.
-3. The scaled scores are summed over the rankers. Of m relevant labels the one with the largest sum
-   gets grade m, the next one m - 1, and so on to 1; equal sums by label number.
+Rankers score each instance after learning from other folds; the scores, scaled to mean 0 and
+standard deviation 1 in each instance, are summed, and the largest sum gets the highest grade.
 """
 
 from collections.abc import Mapping
@@ -32,10 +26,7 @@ class SyntheticOrder(NamedTuple):
 
 
 def _default_scorers(X: Any, random_state: Any = 0) -> dict[str, Any]:
-    """MMP (a ranking loss), Rocchio (label prototypes) and naive Bayes, by name.
-
-    Naive Bayes is that of words that occur or not for sparse X, of normal values for dense X.
-    """
+    """Three rankers by name; the naive Bayes is that of words where X is sparse, else of numbers."""
     from labelrank.learners.chains.greedy import IndependentClassifiers
     from labelrank.learners.naive_bayes import NaiveBayesRanker
     from labelrank.learners.perceptron import MulticlassMultilabelPerceptron

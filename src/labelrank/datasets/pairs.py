@@ -33,11 +33,7 @@ def numbers_in(text: str, separator: str, expected: int) -> Float64:
 
 
 def parse_pairs(bodies: Sequence[str], inner: str, outer: str) -> tuple[Int64, Any]:
-    """Pairs of each row: how many, and all of them as an array (pairs x 2).
-
-    `inner` stands between index and value, `outer` between pairs; blanks around a comma or at
-    the ends are free. One pass of bulk string operations; ValueError names the first defect.
-    """
+    """Pairs of each row: how many, and all as an array; ValueError names the first defect."""
     counts = np.array([body.count(inner) for body in bodies], np.int64)
     text = " ".join(outer.join(body for body in bodies if body).split())
     if outer == ",":

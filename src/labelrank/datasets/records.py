@@ -24,11 +24,7 @@ _DELIMITERS = "|;,"
 
 
 class CellReader:
-    """Turns the cells of a label column into dicts of label to grade.
-
-    A cell is a list, a dict of grades (None: unknown), JSON text of either, or names between
-    delimiters, each perhaps with `:grade`. None and "" are no label.
-    """
+    """Turns cells (lists, dicts of grades, JSON of either, delimited names) into label to grade."""
 
     def __init__(
         self, cells: Sequence[Any], delimiter: str | None, graded: bool | None, ordered: bool

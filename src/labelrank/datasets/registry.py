@@ -1,8 +1,4 @@
-"""Which data sets have a name: what they are, where they come from, on which terms.
-
-Each entry names the function of `builders` that builds the set from its files, and the arguments
-it needs, so that listing the names reads nothing.
-"""
+"""Which data sets have a name: what they are, where they come from, on which terms."""
 
 import io
 import os
@@ -23,10 +19,7 @@ _CC_BY = "CC BY 4.0"
 
 
 class Entry(NamedTuple):
-    """A named data set: `task` and `format` in words, the `files` its `builder` needs.
-
-    Files are relative to a data folder and named without their compression.
-    """
+    """A named data set; its `files` are relative to a data folder, named without compression."""
 
     name: str
     task: str

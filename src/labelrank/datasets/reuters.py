@@ -1,7 +1,7 @@
-"""Reuters-21578: SGML files in a folder, a tar archive or one by one, with the official splits.
+"""Reuters-21578, with the official splits as section VIII of its README tells.
 
 ModApte: train LEWISSPLIT="TRAIN", test LEWISSPLIT="TEST", both with TOPICS="YES".
-ModLewis: the same with TOPICS "YES" or "NO". See the README of the distribution, section VIII.
+ModLewis: the same with TOPICS "YES" or "NO".
 """
 
 import html
@@ -38,11 +38,7 @@ class Document(NamedTuple):
 def read(
     source: Source, *, encoding: str | None = None, split: str = "ModApte", topics: str = "all"
 ) -> Dataset:
-    """Read the collection; the data set holds the training, then the test documents.
-
-    The source is a folder with .sgm files, a tar archive of them, or one such file. The labels are
-    "all" topics of the split, or those with a training and a test document ("both": 90 in ModApte).
-    """
+    """Read a folder of .sgm files, a tar archive of them, or one; `topics` is "all" or "both"."""
     check_choice("split", split, SPLITS)
     check_choice("topics", topics, ("all", "both"))
     documents = [d for text in _texts(source, encoding) for d in _documents(text, source)]

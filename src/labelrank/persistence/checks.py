@@ -1,10 +1,7 @@
-"""Whether the parts of an object are what its class declares: before saving, and after loading.
+"""Whether the parts of an object are what its class declares: before saving, after loading.
 
-scikit-learn's compiled loops follow labels, features and neighbors without a check; those are
-compared here, and decision trees are checked in full: children come after their parent (no cycle),
-features exist. For the rest an estimator answers one row of zeros when it is loaded, so that parts
-that do not fit together fail there and not at the first prediction. That costs one prediction, some
-tenths of a millisecond, for each estimator that no other one of scikit-learn holds.
+Trees of scikit-learn are checked in full; any other estimator of it answers one row of zeros when
+it is loaded, so that parts that do not fit together fail there, not at the first prediction.
 """
 
 import dataclasses
@@ -40,11 +37,7 @@ FAILURES = (
 
 
 def check(instance: Any, lengths: Lengths, *, restore: bool) -> None:
-    """Raise ValueError unless an object, and all it holds, is as declared.
-
-    `lengths` are those known so far; the object adds its own "K" and "d". With `restore`, each
-    object then builds what it derives from its parts, innermost first.
-    """
+    """Raise ValueError unless an object, and all it holds, is as declared."""
     how = how_stored(type(instance))
     if how is None:
         return

@@ -1,11 +1,5 @@
 """The file: a safetensors container whose metadata holds one JSON document and a checksum.
 
-Layout (all of it readable by any safetensors library):
-
-    8 bytes   length of the header, little endian
-    header    {"__metadata__": {"labelrank": "<document>"}, "<tensor>": {dtype, shape, offsets}}
-    tensors   raw little-endian bytes, widest type first, so each one is aligned
-
 The document begins with `{"checksum":"`, so the 64 digits stand at a fixed place: they are the
 SHA-256 of the whole file with these digits written as zeros, and every bit is covered.
 """
@@ -194,13 +188,7 @@ def _damaged(path: Path, why: str) -> ModelFileError:
 
 
 def parse(text: str | bytes) -> Any:
-    """The value of a JSON text, or a ValueError in one phrase.
-
-    No repeated keys, no NaN, no endless integers, no deep nesting.
-
-    >>> parse('{"a": [1, 2.5, null]}')
-    {'a': [1, 2.5, None]}
-    """
+    """The value of a JSON text without repeated keys, NaN, endless integers or deep nesting."""
     if not isinstance(text, str | bytes):
         raise ValueError(f"{type(text).__name__} in place of text")
     try:

@@ -1,11 +1,7 @@
 """A fitted estimator to a JSON tree and named arrays.
 
-In the tree null, booleans, integers, finite floats, strings and lists stand for themselves;
-every JSON object is a tagged node: its `kind` says what is rebuilt from it (see `decode`).
-
-An object of labelrank is its parameters and its parts, as `labelrank.declared` has them, under
-names that never change. Estimators among the parameters are settings: their parameters alone are
-kept. An estimator of scikit-learn inside a fitted model is its attributes.
+Every JSON object is a tagged node: its `kind` says what is rebuilt from it (see `decode`). An
+object of labelrank is its parameters and its declared parts, one of scikit-learn its attributes.
 """
 
 import hashlib
