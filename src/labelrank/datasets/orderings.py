@@ -26,7 +26,7 @@ class SyntheticOrder(NamedTuple):
 
 
 def _default_scorers(X: Any, random_state: Any = 0) -> dict[str, Any]:
-    """Three rankers by name; the naive Bayes is that of words where X is sparse, else of numbers."""
+    """Three rankers by name; naive Bayes is that of words for sparse X, else of normal values."""
     from labelrank.learners.chains.greedy import IndependentClassifiers
     from labelrank.learners.naive_bayes import NaiveBayesRanker
     from labelrank.learners.perceptron import MulticlassMultilabelPerceptron
