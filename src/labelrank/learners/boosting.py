@@ -1,8 +1,4 @@
-"""AdaBoost.MH with decision stumps.
-
-Every pair of instance and label carries a weight. Each round takes the stump, one feature for all
-labels at once, that leaves the least weight, and raises the weights of the pairs it gets wrong.
-"""
+"""AdaBoost.MH with decision stumps: each round takes the stump that leaves the least weight."""
 
 import itertools
 from dataclasses import KW_ONLY, dataclass
@@ -29,11 +25,7 @@ _WORTH_A_THREAD = 200_000
 
 
 class Cuts(NamedTuple):
-    """Every way to part the instances by one feature.
-
-    A run lists the rows with a positive (or a negative) value of a feature, the farthest from 0
-    first: rows where it is 0 cost nothing. `feature`, `sign`, `threshold` say what a cut asks.
-    """
+    """Ways to part rows by one feature; a run lists rows of one sign, the farthest from 0 first."""
 
     runs: kernels.Runs
     feature: Int32

@@ -1,8 +1,4 @@
-"""Perceptrons with one weight vector per label: BR and MMP (Loza Mencía & Fürnkranz 2008).
-
-Both are the one loop of `kernels.label_perceptrons`: score all labels, let a rule decide in score
-space how far each label moves, add x times these steps to the weights.
-"""
+"""Perceptrons with one weight vector per label: BR and MMP (Loza Mencía & Fürnkranz 2008)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -208,10 +204,8 @@ class BinaryRelevancePerceptron(LinearPerceptron):
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> Y = np.array([[1, 0], [0, 1], [1, 1]])
     >>> learner = BinaryRelevancePerceptron(epochs=5, margin=0.5, random_state=0).fit(X, Y)
-    >>> learner.predict(X)
-    array([[1, 0],
-           [0, 1],
-           [1, 1]])
+    >>> learner.predict(X).tolist()
+    [[1, 0], [0, 1], [1, 1]]
     """
 
     @property

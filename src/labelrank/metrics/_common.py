@@ -1,15 +1,8 @@
 """What all criteria share: checks of Y, scores, sets and weights, and parameters declared once.
 
-A family of criteria is a function. Its first argument is what one criterion alone computes; the
-others are the parameters of every criterion of the family, and its docstring describes them:
-
-    @member_of(of_rankings)
-    def is_error(table):
-        '''1 if any relevant label is ranked behind an irrelevant one, else 0.'''
-        return table[:, kernels.IS_ERROR]
-
-Then `is_error(Y, scores, ties="random")` is `of_rankings(computation, Y, scores, ties="random")`,
-where `computation` is the function as written (`inspect.unwrap(is_error)`).
+A family of criteria is a function. Its first argument is what one criterion alone computes, the
+function below `@member_of(family)` (and `inspect.unwrap` of the criterion); the others are the
+parameters of every criterion of the family, and its docstring describes them.
 """
 
 import functools

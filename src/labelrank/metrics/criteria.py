@@ -1,11 +1,8 @@
 """The table of criteria: under which name, judged on what, and which way is better.
 
-The names are those of `metrics.evaluate`. Another package adds a criterion by `register`, or by an
-entry point of the group ``labelrank.criteria`` that names a `Criterion`, or a function
-``(Y, scores)`` with an attribute ``direction`` (1 or -1).
-
-scikit-learn keeps no public list of scorers to which names could be added, so pass the scorer:
-``GridSearchCV(learner, grid, scoring=get_scorer("ranking_loss"))``.
+Another package adds a criterion by `register`, or by an entry point of the group
+``labelrank.criteria`` that names a `Criterion`, or a function ``(Y, scores)`` with an attribute
+``direction`` (1 or -1). For scikit-learn give a scorer: ``scoring=get_scorer("ranking_loss")``.
 """
 
 import difflib
@@ -116,14 +113,7 @@ def names() -> list[str]:
 
 
 def get(name: str) -> Criterion:
-    """The criterion of that name, in either spelling, ours or one that was added.
-
-    Examples
-    --------
-    >>> from labelrank.metrics import criteria
-    >>> criteria.get("f1_micro").name, criteria.get("ranking_loss").direction
-    ('micro_f1', -1)
-    """
+    """The criterion of that name, in either spelling, ours or one that was added."""
     known = canonical(name)
     if known in TABLE or known in _added:
         return TABLE.get(known) or _added[known]

@@ -228,8 +228,6 @@ def coverage(
     --------
     >>> coverage([[1, 0, 0]], [[2, 3, 1]])
     1.0
-    >>> coverage([[1, 0, 0]], [[2, 3, 1]], zero_based=False)
-    2.0
     """
     table = row_criteria(Y, scores, ties=ties, random_state=random_state)
     values = np.maximum(table[:, kernels.COVERAGE] - bool(zero_based), 0.0)
@@ -264,8 +262,6 @@ def pro_loss(
     --------
     >>> pro_loss([[2, 1, 0]], [[1.0, 3.0, -1.0]])
     0.25
-    >>> pro_loss([[2, 1, 0]], [[3.0, 0.0, -1.0]])
-    0.0625
     """
     table = row_criteria(Y, scores, ties=ties, random_state=random_state, threshold=threshold)
     return answer(

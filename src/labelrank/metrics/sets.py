@@ -72,7 +72,6 @@ class Counted(NamedTuple):
 
     @classmethod
     def of(cls, Y: Any, predicted: Any, sample_weight: Any, zero_division: float) -> "Counted":
-        """Count the sets once, for any number of ratios."""
         if not (zero_division in (0, 1) or np.isnan(zero_division)):
             raise InputError(f"got zero_division={zero_division!r}; use 0, 1 or nan")
         sets = check_sets(Y, predicted)
@@ -80,7 +79,6 @@ class Counted(NamedTuple):
         return cls(sets.by_instance(), sets.by_label(weights), weights, float(zero_division))
 
     def averaged(self, ratio: Callable[[Counts], tuple[Array, Array]], average: str) -> float:
-        """The ratio under one average."""
         if average == "example":
             return mean_of_known(divide(*ratio(self.by_instance), self.empty), self.weights)
         if average == "micro":
@@ -248,8 +246,6 @@ def precision(counts: Counts) -> tuple[Array, Array]:
     --------
     >>> precision([[1, 0], [1, 0]], [[1, 1], [1, 0]])
     0.75
-    >>> round(precision([[1, 0], [1, 0]], [[1, 1], [1, 0]], average="micro"), 3)
-    0.667
     """
     return counts.hits, counts.predicted
 

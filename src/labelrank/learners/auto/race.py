@@ -2,9 +2,6 @@
 
 Successive halving (Karnin et al. 2013; Jamieson & Talwalkar 2016) with a clock: a trial begins only
 if, by what trials have taken so far, it and the final fit of the best will end within the budget.
-
-What races: learners that proved good for a kind of criterion, their C in units of the mean squared
-length of the instances, and weights of the features, which matter to linear learners of text.
 """
 
 import contextlib
@@ -56,10 +53,7 @@ ALIKE = 0.9
 
 
 def candidates(kind: str, X: Any, Y: sp.csr_array) -> dict[str, BaseEstimator]:
-    """Named learners, unfitted, for a criterion of "sets", of the "top" or of the whole "order".
-
-    After three epochs of ProSVM hardly the ranking changes; an intercept is worse for texts.
-    """
+    """Named learners, unfitted, for a criterion of "sets", of the "top" or of the whole "order"."""
     unit, dense = _mean_square(X), not sp.issparse(X)
     near = {"ML-kNN": MLkNN()} if dense else {}
     svm = {
@@ -70,6 +64,7 @@ def candidates(kind: str, X: Any, Y: sp.csr_array) -> dict[str, BaseEstimator]:
         return svm | near
     relevant = (Y > 0).sum(axis=1)
     many = float((relevant * (Y.shape[1] - relevant)).sum()) > MOST_ARCS
+    # After three epochs hardly the ranking changes; an intercept is worse for texts.
     pro = {
         f"{'ProSVM-A' if many else 'ProSVM'} C={C:g}": ProSVM(
             C=C / unit, approximate=many, fit_intercept=dense, max_iter=3
@@ -136,10 +131,7 @@ def _lengths(rows: sp.csr_array, data: Array) -> Array:
 
 
 class Trial(NamedTuple):
-    """One learner fitted on some instances, judged by others; `value` is larger for the better.
-
-    For criteria of sets every trial has its best `cut` and `tilt`; for others only the best has.
-    """
+    """One learner fitted on some instances, judged by others; `value` is larger for the better."""
 
     name: str
     weighting: str
@@ -158,7 +150,6 @@ class Goal(NamedTuple):
 
     @classmethod
     def of(cls, name: str) -> "Goal":
-        """The goal of that name, or an InputError with the names there are."""
         criterion = criteria.get(name)
         of_scores = criterion.needs == "scores"
         if criterion.direction == criteria.NEITHER or not (of_scores or criterion.name in METRICS):
@@ -202,11 +193,7 @@ def rarity(Y: sp.csr_array) -> Array:
 
 @dataclass(eq=False)
 class Race:
-    """Learners on the same parts of the data; `trials` are those run, `skipped` those not begun.
-
-    `learners` and `ways` (of weighting the features) have names; the first learner tries all ways,
-    the others go by the best of them. Trials run side by side, `n_jobs` at a time.
-    """
+    """Learners on the same parts of the data; `trials` are those run, `skipped` those not begun."""
 
     X: Any
     Y: sp.csr_array
@@ -328,9 +315,7 @@ class Race:
 
 
 def _parts(n: int, n_labels: int, random: Any) -> list[tuple[Array, Array]]:
-    """Held-out instances and the others, in an order that is random: one part of the data, or,
-    where that would be few to judge by, several.
-    """
+    """Held-out instances and the others, shuffled: one part, or several where it would be small."""
     order = random.permutation(n)
     n_held = max(1, min(n // HELD, max(LEAST // 4, MOST_HELD // max(n_labels, 1))))
     n_parts = min(n // n_held, HELD, -(-ENOUGH // n_held))

@@ -1,15 +1,4 @@
-"""What all chains share: one fit, one decoding for scores and sets, and the training of links.
-
-| learner | a link sees | inference | file |
-|---|---|---|---|
-| `IndependentClassifiers` (IC) | x | each column by itself | `greedy` |
-| `ClassifierChain` (CC) | x and all earlier labels | greedy | `greedy` |
-| `ProbabilisticClassifierChain` (PCC) | as CC | exact, beam, ε-approximate | `probabilistic` |
-| `MonteCarloClassifierChain` (MCC) | as CC | best of sampled paths | `monte_carlo` |
-| `ViterbiClassifierChain` (VCC) | x and the label before | exact (Viterbi) | `viterbi` |
-
-`orders` looks for a good order (MsCC, VsCC), or lets several vote.
-"""
+"""What all chains share: one fit, one decoding for scores and sets, and the training of links."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
@@ -52,10 +41,7 @@ _LARGEST_LOG_ODDS = 700.0
 @stored(None, target_=nested("ColumnInfo"))
 @dataclass(eq=False, repr=False)
 class ColumnLearner(LabelRanker):
-    """A learner of columns of classes, answered by one path per instance.
-
-    Y is a relevance matrix (dense or CSR), a matrix of classes, or a class vector; NaN is unknown.
-    """
+    """A learner of columns of classes, answered by one path per instance."""
 
     estimator: Any = None
     _: KW_ONLY
@@ -68,16 +54,13 @@ class ColumnLearner(LabelRanker):
     _set_is_cut = False
 
     def train(self, X: Any, codes: Int32) -> None:
-        """Learn from checked instances and class codes."""
         raise NotImplementedError
 
     def decode(self, X: Any) -> Decoding:
-        """The paths of checked instances, and the log probabilities they go with."""
         raise NotImplementedError
 
     @property
     def column_classes_(self) -> list[Array]:
-        """The classes of each column."""
         return self.target_.columns
 
     def _look_at(self, Y: Any) -> ColumnInfo:
@@ -160,7 +143,6 @@ class ChainLearner(ColumnLearner):
         raise NotImplementedError
 
     def links(self, order: Order) -> list[Link]:
-        """The links of this kind of chain for an order of the columns."""
         return [
             Link(int(column), tuple(int(c) for c in self.parents(order, position)))
             for position, column in enumerate(order)
@@ -168,17 +150,14 @@ class ChainLearner(ColumnLearner):
 
     @property
     def order_(self) -> Int64:
-        """The columns in chain order."""
         return np.array([link.column for link in self.model_.links])
 
     @property
     def estimators_(self) -> list[Any]:
-        """The fitted classifiers of the links, in chain order."""
         return self.model_.models
 
     @property
     def base(self) -> Any:
-        """The classifier of a link, not fitted."""
         return base_estimator(self.estimator)
 
     def _check_combinations(self) -> None:
@@ -201,7 +180,7 @@ class ChainLearner(ColumnLearner):
         return self.choose(self.model_.scorer(X), self.model_.seed)
 
     def log_joint(self, X: Any, Y: Any) -> Array:
-        """Log probability (n,) of targets; a class not met in training makes it -inf."""
+        """Log probability (n,) of the targets: unknown labels add 0, unseen classes give -inf."""
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
         codes = self.target_.encode(Y, X.shape[0])

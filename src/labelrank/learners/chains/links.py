@@ -1,11 +1,7 @@
 """The links of a chain: what each predicts, what it sees, and how all are trained.
 
-A link predicts one column from [x, earlier labels]. Which earlier labels it sees is all that
-tells the models of Read, Martino & Luengo apart: none (independent classifiers, Eq. 4), all of
-them (full chain, Eq. 6), or the last one (Viterbi chain, Eq. 9).
-
-Links are trained on the true earlier labels, so none waits for another. Labels are an integer
-matrix of class codes (instances × columns), -1 where unknown.
+Which earlier labels a link sees is all that tells the models of Read, Martino & Luengo apart: none
+(independent classifiers, Eq. 4), all of them (full chain, Eq. 6), or the last (Viterbi, Eq. 9).
 """
 
 from collections.abc import Sequence
@@ -41,7 +37,6 @@ class ColumnInfo(TargetInfo):
 
     @classmethod
     def look(cls, Y: Any, kind: str) -> Self:
-        """Look at Y, which holds what `kind`, the parameter `targets`, says."""
         target = TargetInfo.of(Y)
         of_classes = not target.one_class and _holds_classes(Y, kind)
         if of_classes:
@@ -55,14 +50,12 @@ class ColumnInfo(TargetInfo):
         return cls(**vars(target), columns=columns, holds_classes=of_classes)
 
     def read(self, Y: Any, n_rows: int) -> sp.csr_array:
-        """Y as canonical CSR; classes become grades, their codes."""
         if not self.holds_classes:
             return super().read(Y, n_rows)
         codes = self.encode(Y, n_rows)
         return sp.csr_array(np.where(codes == UNKNOWN, np.nan, codes))
 
     def codes(self, Y: sp.csr_array) -> Int32:
-        """The class codes of what `read` gave."""
         if self.one_class:
             return Y.indices.astype(np.int32)[:, None]
         dense = Y.toarray()
@@ -137,11 +130,7 @@ class Link(NamedTuple):
 
 @stored("Encoding", 1, sizes=array("i8", "columns"), frequencies=array("f8", "columns", "widest"))
 class Encoding(NamedTuple):
-    """How earlier labels enter a link: one 0/1 feature for two classes, else one per class.
-
-    An unknown label enters as the frequencies of its column's classes. `sizes`: the number of
-    classes of each column; `frequencies`: one row per column, zeros behind its last class.
-    """
+    """How earlier labels enter a link: one 0/1 feature for two classes, else one per class."""
 
     sizes: Int64
     frequencies: Float64
@@ -154,11 +143,10 @@ class Encoding(NamedTuple):
 
     @property
     def widths(self) -> Int64:
-        """How many features each column gives."""
         return np.where(self.sizes == 2, 1, np.where(self.sizes == 1, 0, self.sizes))
 
     def features(self, codes: Int32, parents: Sequence[int]) -> Float64:
-        """The features of the `parents` columns, in their order (m × total width)."""
+        """Features of the `parents` columns; of an unknown label the frequencies of classes."""
         chosen = np.asarray(parents, dtype=np.intp)
         if (self.sizes[chosen] == 2).all():
             values = codes[:, chosen].astype(float)
@@ -210,7 +198,6 @@ def base_estimator(estimator: Any) -> Any:
 
 
 def draw_seeds(rng: np.random.RandomState, n: int) -> Array:
-    """One seed per column or chain, for what is random in it."""
     return rng.randint(np.iinfo(np.int32).max, size=n)
 
 

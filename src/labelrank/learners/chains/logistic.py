@@ -109,7 +109,6 @@ class LogisticLink(ClassifierMixin, BaseEstimator):
 
 
 def log_probabilities(scores: Array, n_classes: int) -> Array:
-    """Of the classes, from the score columns of one link."""
     if n_classes == 1:
         return np.zeros((len(scores), 1))
     if scores.shape[1] == 1:
@@ -200,11 +199,7 @@ def _factored(X: Any) -> tuple[Any, Array | None, Array]:
 
 
 class _Batch:
-    """Limited-memory BFGS on many links at once; a link that is solved leaves the batch.
-
-    A link owns `width` columns of the weights (features × columns), and its own step lengths and
-    curvatures: it takes the path it would take alone.
-    """
+    """Limited-memory BFGS on many links at once; a link that is solved leaves the batch."""
 
     def __init__(self, shared: SharedDesign, width: Int64, target: Int64, free: Float64) -> None:
         self.design, self.penalty = shared.design, shared.penalty

@@ -1,8 +1,4 @@
-"""Monte Carlo chains: the most probable of sampled paths (MCC).
-
-Paths are drawn from p(y|x), label after label along the chain; the most probable one drawn is
-the answer (Read, Martino & Luengo 2014, as compared with in "Viterbi classifier chains").
-"""
+"""Monte Carlo chains: the most probable of sampled paths (MCC; Read, Martino & Luengo 2014)."""
 
 from dataclasses import dataclass
 
@@ -16,11 +12,7 @@ from labelrank.resources import require
 
 
 def monte_carlo(scorer: Scorer, uniforms: Float64) -> Decoding:
-    """Draw paths by `uniforms` (T × L, the same for every instance), keep the most probable.
-
-    The greedy path takes part as one more. Equal prefixes are asked about only once, all samples
-    of all instances in one call per link.
-    """
+    """Draw paths by `uniforms` (T × L, the same for every instance), keep the most probable."""
     n, n_samples = scorer.n_rows, len(uniforms)
     at = np.repeat(np.arange(n)[:, None], n_samples + 1, axis=1)
     frontier, marginals = Frontier.start(scorer, n), []

@@ -1,7 +1,6 @@
 """Asking a fitted chain: the probabilities of its links, in batches, and paths made of them.
 
-A path is a row of class codes in the order of the columns, not of the chain. All inference walks
-the links in chain order and asks a link about all the prefixes it needs at once.
+A path is a row of class codes in the order of the columns, not of the chain.
 """
 
 from collections.abc import Callable, Sequence
@@ -75,10 +74,7 @@ class Scorer:
         self.X, self.sizes, self.n_rows = X, chain.encoding.sizes, X.shape[0]
 
     def log_proba(self, position: int, codes: Int32, rows: Array | None = None) -> Float64:
-        """Log probabilities (m × K) of a link's classes after the earlier labels in `codes`.
-
-        Row r of `codes` belongs to instance `rows[r]` (None: to instance r).
-        """
+        """Log probabilities (m × K); row r of `codes` is of instance `rows[r]` (None: r)."""
         model, link = self.models[position], self.links[position]
         log_proba = self._log_proba(position, self.encoding.features(codes, link.parents), rows)
         size = int(self.sizes[link.column])
@@ -98,7 +94,6 @@ class Scorer:
             return np.log(np.vstack([model.predict_proba(instances) for instances in asked]))
 
     def no_labels(self, n_rows: int) -> Int32:
-        """Paths on which no label is taken yet."""
         return np.full((n_rows, len(self.links)), UNKNOWN, dtype=np.int32)
 
     def log_joint(self, codes: Int32) -> Float64:

@@ -1,8 +1,4 @@
-"""The trellis of an instance: every label's classes, their probabilities, and the path taken.
-
-Read, Martino & Luengo draw the tree of a full chain (Figure 4) and the trellis of a Markov one
-(Figure 5).
-"""
+"""The trellis of an instance (Read, Martino & Luengo, Figures 4 and 5), and how it is drawn."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

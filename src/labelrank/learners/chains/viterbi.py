@@ -56,10 +56,7 @@ def viterbi(steps: list[Float64]) -> Int32:
 
 
 def forward(steps: list[Float64]) -> list[Float64]:
-    """Exact log marginals of each link's classes, in chain order.
-
-    What follows a label sums to one: there is no backward message.
-    """
+    """Exact log marginals in chain order; what follows a label sums to one: no backward message."""
     marginals = [steps[0][:, 0, :]]
     for step in steps[1:]:
         marginals.append(logsumexp(marginals[-1][:, :, None] + step, axis=1))

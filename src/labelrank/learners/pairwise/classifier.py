@@ -99,7 +99,6 @@ class PairwiseClassifier(LabelRanker):
         return list(itertools.combinations(range(self.n_labels_ + int(self.calibrated)), 2))
 
     def after_loading(self) -> None:
-        """Refuse pairs without a fitted classifier of theirs."""
         fits = isinstance(self.estimators_, list) and len(self.estimators_) == len(self.pairs_)
         for one in self.estimators_ if fits else ():
             if not isinstance(one, float):

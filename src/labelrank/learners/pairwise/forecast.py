@@ -32,7 +32,6 @@ class ProblemSize(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, Y: Any) -> "ProblemSize":
-        """The size of X (dense or CSR) with canonical CSR relevance Y."""
         n, d = X.shape
         is_sparse = hasattr(X, "indices")
         columns = np.bincount(X.indices, minlength=d) if is_sparse else np.full(d, n)
@@ -100,11 +99,7 @@ def forecast(
 def choose(
     representation: str, costs: Forecast, *, in_pieces: bool = False, available: int | None = None
 ) -> str:
-    """The representation asked for, or for "auto" the faster that fits; an InputError if none does.
-
-    "auto" takes more than about a gigabyte only if it must. What is learned `in_pieces` may grow
-    without end: it takes weights of that size, for their time per instance does not grow.
-    """
+    """The representation asked for; for "auto" the fastest that fits, modest ones first."""
     if representation not in ("auto", "primal", "dual"):
         raise InputError(f"got representation={representation!r}; use 'auto', 'primal' or 'dual'")
     limit = available_bytes() if available is None else available
@@ -117,7 +112,7 @@ def choose(
             "representation"
         )
     modest = [cost for cost in possible if cost.n_bytes <= _MODEST_BYTES]
-    if in_pieces:
+    if in_pieces:  # may grow without end; the time of weights per instance does not grow
         return (modest or possible)[0].representation
     return min(modest or possible, key=lambda cost: cost.seconds).representation
 

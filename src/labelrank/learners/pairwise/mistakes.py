@@ -1,8 +1,7 @@
 """Pairwise perceptrons for thousands of labels: what was mistaken is kept, not the weights.
 
-With K labels there are K (K - 1) / 2 weight vectors, 8 million for EUR-Lex; but a vector is the sum
-of the instances its perceptron erred on, so a bit for each (instance, relevant label, other
-label) says the same. See `labelrank.kernels.dual` for the layout.
+A weight vector is the sum of the instances its perceptron erred on, so a bit for each (instance,
+relevant label, other label) says the same. See `labelrank.kernels.dual` for the layout.
 """
 
 import itertools
@@ -102,7 +101,6 @@ class GrowingStore:
         return dual.Store(self.documents, self.inverted, self.entries, self.index, self.used)
 
     def build_indices(self, n_features: int, width: int) -> None:
-        """From checked mistakes."""
         self.n_features, self.width = n_features, width
         spans = itertools.pairwise(self.documents.indptr)
         norms = np.array([dual.squared_norm(self.documents.data[a:b]) for a, b in spans])
@@ -116,7 +114,6 @@ class GrowingStore:
         self.extend_indices()
 
     def reserve(self, n_rows: int, n_values: int, n_entries: int) -> None:
-        """Room for so many further documents, their values, and entries."""
         n, m = self.used[[dual.N_DOCUMENTS, dual.N_ENTRIES]]
         indptr, indices, data, norms, visits = self.documents
         values = int(indptr[n])
@@ -174,12 +171,7 @@ class GrowingStore:
 )  # fmt: skip
 @dataclass(eq=False, repr=False, kw_only=True)
 class DualPairScorer(PairScorer):
-    """All pairwise perceptrons in dual form; zero start, perceptron step.
-
-    From the same rows in the same order it makes the mistakes of the primal form, up to the
-    rounding of float32 weights: its own sums are exact. For the kernels see `dual.Similarity`;
-    gamma None is 1 / n_features.
-    """
+    """All pairwise perceptrons in dual form; the mistakes of the primal form but for rounding."""
 
     kernel: str = "linear"
     gamma: float | None = None
@@ -197,7 +189,6 @@ class DualPairScorer(PairScorer):
         self.after_loading()
 
     def after_loading(self) -> None:
-        """Check what the kernels trust, and build the indices."""
         if self.kernel not in KERNELS:
             raise InputError(f"got kernel={self.kernel!r}; use one of {sorted(KERNELS)}")
         if reason := self.rule.needs_weights():
@@ -210,7 +201,6 @@ class DualPairScorer(PairScorer):
 
     @property
     def mistakes(self) -> Mistakes:
-        """All that was learned."""
         return self._store.mistakes()
 
     @mistakes.setter

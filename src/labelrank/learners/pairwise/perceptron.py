@@ -1,9 +1,4 @@
-"""Pairwise perceptrons: one for each pair of labels (Loza Mencía & Fürnkranz 2008).
-
-An instance trains the perceptrons of exactly those pairs of which it prefers one label; every
-perceptron has one vote in a prediction. With the threshold label Θ as one more label the ranking
-also says where the relevant labels end (calibrated label ranking).
-"""
+"""Pairwise perceptrons: one for each pair of labels (Loza Mencía & Fürnkranz 2008)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -62,8 +57,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         Hold weights, or the mistakes they are made of, which suits thousands of labels.
     kernel : {"linear", "poly", "rbf"}
         Other kernels than the linear one need the dual representation.
-    gamma, coef0, degree
-        Of the kernel.
+    gamma, coef0, degree : of the kernel
     shortlist : (ranker, k) or None
         For thousands of labels: a cheap ranker ("br", "centroid", "knn", or any label ranker)
         proposes k labels, and only their duels are learned and evaluated, in the dual form.
@@ -83,21 +77,17 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     step : {"perceptron", "pa"}
         Perceptron step of 2x, or the passive-aggressive step PA-I, at most `C`.
     C : float, default 1.0
-    n_jobs : int or None
-        Threads; never changes the result.
+    n_jobs : int or None, threads; never changes the result
     random_state : int, RandomState or None
-    verbose : int, default 0
-        Above 0: a progress bar over the epochs.
+    verbose : int, default 0, above 0: a progress bar over the epochs
 
     Attributes
     ----------
     n_operations_ : dict
         "train": inner products and updates made; "predict": inner products per instance of full
         voting. `count_operations` says what given instances cost.
-    n_epochs_ : int
-        Epochs of the last `fit`.
-    n_mistakes_ : int
-        Updates of its last epoch, or of the last piece.
+    n_epochs_ : int, epochs of the last `fit`
+    n_mistakes_ : int, updates of its last epoch, or of the last piece
 
     Examples
     --------
@@ -106,10 +96,8 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
     >>> Y = np.array([[1, 0], [0, 1], [1, 1]])
     >>> learner = PairwisePerceptron(until_no_error=True, random_state=0).fit(X, Y)
-    >>> learner.predict(X)
-    array([[1, 0],
-           [0, 1],
-           [1, 1]])
+    >>> learner.predict(X).tolist()
+    [[1, 0], [0, 1], [1, 1]]
     """
 
     calibrated: bool = flag(True)
@@ -172,8 +160,6 @@ class PairwisePerceptron(Explained, IncrementalRanker):
                     f"use {name}={wanted!r}, or inference='full'"
                 )
 
-    # Which preferences train
-
     @property
     def preferences(self) -> Preferences:
         """The kinds of preference that train; every one counts the same."""
@@ -183,8 +169,6 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         if self.ordered:
             kinds += [Kind.GRADED]
         return Preferences.each(*kinds)
-
-    # What scores: weights, mistakes, or mistakes on a shortlist
 
     def _start(self, X: Any, Y: sp.csr_array, *, in_pieces: bool) -> None:
         drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -219,8 +203,6 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     def _widen(self, n_before: int) -> None:
         self.scorer_ = self.scorer_.widened(self.n_labels_)
 
-    # How it is learned
-
     def _rule(self, drawn: int = 0) -> UpdateRule:
         return UpdateRule(self.margin, self.step, self.C, self.averaging, self.init, drawn)
 
@@ -249,13 +231,10 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         self.n_mistakes_ = lesson.mistakes
 
     def after_loading(self) -> None:
-        """Refuse a scorer of another problem."""
         scorer = self.scorer_
         ours = self.n_features_in_, self.n_labels_, bool(self.calibrated)
         if (scorer.n_features, scorer.n_labels, scorer.calibrated) != ours:
             raise ValueError("the perceptrons are not those of these features and labels")
-
-    # How it is answered
 
     def _scores(self, X: Any) -> Array:
         rows = as_rows(X)

@@ -31,11 +31,7 @@ _IN_STEP = 1024
     seed=value(int, least=0),
 )  # fmt: skip
 class UpdateRule(NamedTuple):
-    """How a perceptron moves: the parameters of `PairwisePerceptron` with these names.
-
-    By `margin` None a mistake is sgn(x·w) != y with sgn(0) = +1, by a number m it is y·(x·w) <= m;
-    `step` "pa" ignores it. `seed` draws the small normal numbers of `init` "random".
-    """
+    """How a perceptron moves: the parameters of `PairwisePerceptron` with these names."""
 
     margin: float | None = None
     step: str = "perceptron"
@@ -56,9 +52,7 @@ PLAIN = UpdateRule()
 
 
 class QuickVotes(NamedTuple):
-    """Votes over those of Θ, n × K, exact for the set (the labels above 0) and its order, for other
-    labels an upper bound, never above 0; and the duels looked at, (n,).
-    """
+    """Votes over those of Θ, exact for the set and its order; and the duels looked at, (n,)."""
 
     scores: Float64
     evaluations: Int64
@@ -91,7 +85,6 @@ class PairScorer(ABC):
 
     @property
     def width(self) -> int:
-        """K'."""
         return self.n_labels + int(self.calibrated)
 
     @property
@@ -103,11 +96,7 @@ class PairScorer(ABC):
     def course(
         self, X: Rows, Y: sp.csr_array, n_jobs: int | None = None, *, until_no_error: bool = False
     ) -> Course:
-        """A function that makes one pass over the rows named by its argument, in that order.
-
-        Everything is checked here, so that no pass is refused halfway. With `until_no_error`,
-        perceptrons that err no more may be left out of further passes.
-        """
+        """A function for one pass over the rows its argument names; checks come first."""
 
     @abstractmethod
     def votes(self, X: Rows, n_jobs: int | None = None) -> tuple[Float64, Float64]:

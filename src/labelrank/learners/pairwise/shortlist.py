@@ -1,8 +1,6 @@
 """Shortlists for thousands of labels: a cheap ranker proposes, pairwise perceptrons decide.
 
-Only duels of relevant labels with proposed ones are ever learned, and only duels among the
-proposed labels (and Θ) evaluated. A duel that never erred, most often because its labels were
-never in question together, is won by the label that the ranker puts first.
+A duel that never erred is won by the label that the ranker puts first.
 """
 
 import copy
@@ -98,24 +96,18 @@ class CentroidRanker(IncrementalRanker):
 @stored("ShortlistScorer", 1, ranker=nested(), size=value(int, least=1))
 @dataclass(eq=False, repr=False, kw_only=True)
 class ShortlistScorer(DualPairScorer):
-    """Pairwise perceptrons in the dual form, of the `size` labels that an unfitted ranker proposes.
-
-    The first piece is proposed for by two rankers, each having learned the other half of it, so
-    that what is proposed in training is as good as what will be; later pieces by the ranker as
-    it then is, which learns them afterwards.
-    """
+    """Pairwise perceptrons in the dual form, of the `size` labels that a ranker proposes."""
 
     ranker: Any
     size: int
 
     @property
     def duels_each(self) -> int:
-        """Duels among the proposed labels, and with Θ."""
         size = min(self.size, self.n_labels) + int(self.calibrated)
         return size * (size - 1) // 2
 
     def candidates(self, X: Rows, Y: sp.csr_array) -> Int32:
-        """What the ranker proposes for each row; it then learns the rows."""
+        """What the ranker proposes; for the first piece, having learned the other half of it."""
         matrix = _matrix(X)
         if not hasattr(self.ranker, "classes_"):
             self.ranker.fit(matrix, Y)

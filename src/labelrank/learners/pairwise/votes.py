@@ -1,8 +1,4 @@
-"""From duels to scores: votes, weighted votes, pairwise coupling, the hardest rival.
-
-A matrix of margins or of probabilities has K' labels a side, the threshold label, if there is one,
-last. All functions work on many instances at once.
-"""
+"""From duels to scores; matrices have K' labels a side, the threshold label, if any, last."""
 
 from collections.abc import Callable
 
@@ -20,10 +16,7 @@ _SMALLEST_CHANCE, _SMALLEST_DUEL = 1e-300, 1e-7
 
 
 def break_ties(votes: Array, sums: Array) -> Array:
-    """Votes plus a fraction, from 0.01 to 0.99, that orders equal votes by summed margins.
-
-    It grows like a logarithm, so that margins of any size stay apart.
-    """
+    """Votes plus a fraction, from 0.01 to 0.99, that orders equal votes by summed margins."""
     size = np.log1p(np.abs(sums))
     return votes + 0.5 + 0.49 * np.copysign(size / (1.0 + size), sums)
 
@@ -47,11 +40,8 @@ def soft_scores(probabilities: Array, voting: str, coupling: str) -> Array:
 
 
 def rival_scores(margins: Array) -> Array:
-    """Margin over Θ, and a share of the hardest duel with a label that beats Θ too.
-
-    Duels with labels that do not beat Θ were never trained on such an instance, so they are
-    ignored. A label without a rival has won that duel by `UNOPPOSED`. The last column, of Θ, is 0.
-    """
+    """Margin over Θ, and a share of the hardest duel with a label that beats Θ too."""
+    # Duels with labels that do not beat Θ were never trained on such an instance.
     over = margins[:, :-1, -1].astype(np.float64)
     duels = margins[:, :-1, :-1].astype(np.float64)
     _set_diagonal(duels, np.inf)

@@ -1,9 +1,7 @@
 """Pairwise perceptrons by their weights, for up to some hundreds of labels.
 
-Weight vectors lie in blocks of sixteen, so that one feature of a block is one cache line. A *tile*
-holds the pairs of four labels with four others: whichever of the eight labels is relevant, one
-line serves. A *threshold block* holds the pairs of sixteen labels with Θ, which every instance
-trains.
+Weight vectors lie in blocks of sixteen, one cache line for each feature. A *tile* holds the pairs
+of four labels with four others, a *threshold block* the pairs of sixteen labels with Θ.
 """
 
 import itertools
@@ -78,7 +76,6 @@ class PrimalPairScorer(PairScorer):
         self.fill_random(0)
 
     def after_loading(self) -> None:
-        """Check that there is a weight vector for every pair."""
         n_tiles, n_blocks = _n_tiles(self.n_labels), self._n_threshold_blocks
         for part, size in ((self.pairs, n_tiles), (self.thresholds, n_blocks)):
             kept = size if self.rule.averaging else 0
@@ -92,10 +89,7 @@ class PrimalPairScorer(PairScorer):
     def course(
         self, X: Rows, Y: sp.csr_array, n_jobs: int | None = None, *, until_no_error: bool = False
     ) -> Course:
-        """As in `PairScorer`; tiles are spread over threads.
-
-        A tile without a mistake is left out of later passes, but averages count every example.
-        """
+        """Over threads; a tile without a mistake is left out of later passes."""
         self.check_lesson(X, Y)
         settled = set[Any]() if until_no_error and not self.rule.averaging else None
         return partial(self._learn_pass, X, as_rows(Y, np.float64), n_jobs, settled)
