@@ -187,7 +187,7 @@ def test_commands_take_the_learners_of_other_packages(packages, run, shell, news
     assert run("fit", news, "-l", "mine", "-o", tmp_path / "m", "-q").exit_code == 0
     arguments = ["--learners", "BR,mine", "--cv", 2, "-o", tmp_path / "out", "-q"]
     assert run("compare", news, *arguments).exit_code == 0
-    path = os.pathsep.join([str(packages), os.environ["PYTHONPATH"]])
+    path = os.pathsep.join([str(packages), os.environ.get("PYTHONPATH", "")])
     done = shell("predict", tmp_path / "m", news, PYTHONPATH=path)
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout
