@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,14 @@ def _primed_zstd(text: bytes, level: int) -> Primed:
         flags.content_size_flag: 0,
         flags.dict_id_flag: 0,
     }
-    return lambda document: len(zstd.compress(document, options=options, zstd_dict=dictionary))
+    compressor, alone = zstd.ZstdCompressor(options=options, zstd_dict=dictionary), Lock()
+
+    def size(document: bytes) -> int:
+        with alone:
+            compressor.set_pledged_input_size(len(document))
+            return len(compressor.compress(document, compressor.FLUSH_FRAME))
+
+    return size
 
 
 def _recompressed(compress: Callable[[bytes, int], bytes], text: bytes, level: int) -> Primed:
