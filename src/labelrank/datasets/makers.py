@@ -245,7 +245,7 @@ class _Vocabulary:
         self.within_topic = _table(_zipf(size, 1.0))
 
     def write(self, rng: np.random.Generator, Y: sp.csr_array, length: float) -> sp.csr_array:
-        """Word counts of one document a row of Y, of `length` words on average."""
+        """Word counts of one document per row of Y, of `length` words on average."""
         n = Y.shape[0]
         lengths = np.maximum(1, (length * rng.lognormal(-0.125, 0.5, n)).astype(np.int64))
         total = int(lengths.sum())
