@@ -1,6 +1,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+DEMO   := $(VENV)/.labelrank
 STAMP  := $(VENV)/.installed
 BESIDE := $(wildcard ../shared/data)
 ifneq ($(BESIDE),)
@@ -12,17 +13,26 @@ endif
 help:
 	@echo "make install | demo | test | test-all | check | bench | bench-rivals | docs | clean"
 
-$(STAMP): pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "labelrank needs Python 3.11 or newer")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev,docs,distributed]'
+# The package and what it runs on: all that the demo needs.
+$(DEMO): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "labelrank needs Python 3.11 or newer")'
+	@echo "[1] a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "[2] labelrank and the libraries it runs on: some 200 MB to download, 800 MB on disk, a minute or two"
+	@$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+# Added to it: the tools of tests, checks and documentation.
+$(STAMP): $(DEMO)
+	@echo "[3] tools for tests, checks and documentation: 400 MB more on disk, a minute or two"
+	@$(BIN)/python -m pip install --quiet --editable '.[dev,docs,distributed]'
 	@touch $@
 
 install: $(STAMP)
 
-demo: $(STAMP)
-	$(BIN)/labelrank demo
+demo: $(DEMO)
+	@echo "[demo] labelrank demo: learn the bundled sample, measure, write a model and a page to demo-output"
+	@$(BIN)/labelrank demo
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2
