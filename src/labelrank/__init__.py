@@ -55,6 +55,7 @@ _MODULES = (
     "persistence",
     "preferences",
     "relevance",
+    "table",
     "testing",
     "text",
 )

@@ -178,7 +178,7 @@ class Stored:
         return {name: getattr(instance, own) for name, own in names if hasattr(instance, own)}
 
 
-def stored(name: str | None, version: int = 1, **parts: Part) -> Callable[[T], T]:
+def stored(name: str | None, version: int = 1, /, **parts: Part) -> Callable[[T], T]:
     """Declare how model files keep a class; parts of its base classes are kept too.
 
     The name is None for a base class of which there are no instances. A class may have a method

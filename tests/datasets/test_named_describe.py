@@ -86,3 +86,19 @@ def test_choosing_labels_reaches_every_part():
 def test_parts_of_other_labels_cannot_be_joined():
     with pytest.raises(InputError, match="other labels"):
         join({"train": dataset([[1, 0]]), "test": dataset([[1]])}, "both")
+
+
+def test_the_table_follows_the_rows():
+    table = {"colour": ["red", None, "blue"], "size": [1, "2,5", 3]}
+    data = dataset([[1], [0], [1]], table=table, reading={"graded": True})
+    parts = data.with_split({"train": [True, False, True], "test": [1]})
+    assert parts.train.table == {"colour": ["red", "blue"], "size": [1, 3]}
+    whole = join({"train": parts.train, "test": parts.test}, "both")
+    assert whole.table == {"colour": ["red", "blue", None], "size": [1, 3, "2,5"]}
+    assert whole.reading == {"graded": True}
+
+
+def test_parts_of_other_columns_cannot_be_joined():
+    parts = {part: dataset([[1]], table={part: ["x"]}) for part in ("train", "test")}
+    with pytest.raises(InputError, match="other labels or features"):
+        join(parts, "both")

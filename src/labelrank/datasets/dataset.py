@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from labelrank.errors import InputError
 from labelrank.relevance import check_relevance
+from labelrank.table.frame import take
 
 PARTS = ("train", "validation", "test")
 
@@ -22,6 +23,8 @@ PARTS = ("train", "validation", "test")
 class Dataset:
     """Instances with their relevance: `X` a matrix (or None for raw text), `texts` a list or None.
 
+    `table` has the feature columns as they were read (see `labelrank.table`), `reading` says how
+    they were read, so that other files are read alike, and `remarks` tells people of it.
     `Y` is canonical CSR relevance (see `labelrank.relevance`), or a dense integer-coded matrix
     for multi-dimensional targets, whose class names are then in `target_classes`.
     `train`, `validation` and `test` are the official parts, or None where there is no split.
@@ -40,6 +43,9 @@ class Dataset:
     test: Dataset | None = None
     validation: Dataset | None = None
     label_parents: list[str | None] | None = None
+    table: dict[str, list[Any]] | None = None
+    reading: dict[str, Any] | None = None
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def n_instances(self) -> int:
@@ -75,6 +81,7 @@ class Dataset:
             Y=sp.csr_array(self.Y)[chosen] if sp.issparse(self.Y) else self.Y[chosen],
             texts=None if self.texts is None else [self.texts[i] for i in chosen],
             ids=None if self.ids is None else [self.ids[i] for i in chosen],
+            table=None if self.table is None else take(self.table, chosen),
             **none,
         )
 
@@ -106,7 +113,7 @@ def join(parts: dict[str, Dataset], name: str) -> Dataset:
     named: dict[str, Any] = {p: replace(one, name=f"{name}-{p}") for p, one in parts.items()}
     first, *others = named.values()
     for other in others:
-        if (other.label_names, other.n_features) != (first.label_names, first.n_features):
+        if _columns(other) != _columns(first):
             raise InputError(
                 f"{other.name} and {first.name} have other labels or features; "
                 "give parts of the same data set"
@@ -118,8 +125,21 @@ def join(parts: dict[str, Dataset], name: str) -> Dataset:
         Y=_stack([one.Y for one in named.values()]),
         texts=_chain([one.texts for one in named.values()]),
         ids=_chain([one.ids for one in named.values()]),
+        table=_rows([one.table for one in named.values()]),
         **named,
     )
+
+
+def _columns(data: Dataset) -> tuple[Any, ...]:
+    """What the parts of one data set have in common."""
+    return data.label_names, data.n_features, None if data.table is None else set(data.table)
+
+
+def _rows(tables: list[Any]) -> dict[str, list[Any]] | None:
+    """The rows of all tables, one after the other."""
+    if tables[0] is None:
+        return None
+    return {name: list(chain(*(table[name] for table in tables))) for name in tables[0]}
 
 
 def _stack(matrices: Sequence[Any]) -> Any:

@@ -44,6 +44,7 @@ _PARTS = {
     "CentroidRanker": "learners.pairwise.shortlist",
     "ShortlistScorer": "learners.pairwise.shortlist",
     "Weighting": "learners.auto.race", "TargetInfo": "relevance", "TextColumn": "text",
+    "Column": "table.roles",
 }  # fmt: skip
 
 # Where the class of a name is, as "module:class". Names are for ever; places may change.

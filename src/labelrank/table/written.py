@@ -1,0 +1,151 @@
+"""Numbers and dates as people write them: texts in, numbers and instants out.
+
+Each text is read alone. What a whole column decides (the decimal mark, a unit, the order of day and
+month) is its *form*, found once when a model learns and kept.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from labelrank._types import Array
+
+# An example of each way to write numbers: the decimal mark, and the mark between thousands.
+PLAIN = "1234.5"
+FORMS = {
+    PLAIN: (".", ""), "1,234.5": (".", ","), "1.234,5": (",", "."), "1 234.5": (".", " "),
+    "1 234,5": (",", " "), "1'234.5": (".", "'"), "1'234,5": (",", "'"),
+}  # fmt: skip
+UNITS = "%‰$€£¥₹₽₩₺₫฿"
+MONTH_FIRST, DAY_FIRST = "month first", "day first"
+
+_UNIT = re.compile(rf"[+-]?\s*([{UNITS}])|.*?([{UNITS}])$", re.DOTALL)
+_BEGINS_A_NUMBER = rf"^[{UNITS}]?\s*[+-]?\s*[{UNITS}]?\s*[.,]?\d"
+_SPACES, _APOSTROPHES = "[\u00a0\u2009\u202f]", "\u2019"
+_TIME = (
+    r"(?:(?:[Tt]|,? +)(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d{1,9})?)?"
+    r" *(?P<half>[AaPp][Mm])?(?P<zone>Z|z| ?UTC|[+-]\d\d:?\d\d)?)?$"
+)
+_YEAR_FIRST = r"^(?P<year>\d{4})[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})" + _TIME
+_YEAR_LAST = r"^(?P<first>\d{1,2})(?P<mark>[./-])(?P<then>\d{1,2})[./-](?P<year>\d{4})" + _TIME
+
+
+def is_form(form: Any) -> bool:
+    """Whether this is a form of numbers, or one with a unit."""
+    return isinstance(form, str) and (form in FORMS or (form[:-1] in FORMS and form[-1] in UNITS))
+
+
+def unit_of(form: str) -> str:
+    """The unit (a percent sign or a currency) that every number of this form has, or ""."""
+    return form[-1] if form[-1] in UNITS else ""
+
+
+def number_form(texts: pl.Series, decimal: str | None = None) -> str:
+    """The form in which most of the texts are numbers.
+
+    Where all have one mark before three digits ("1,234"), `decimal=","` makes it the decimal mark;
+    otherwise a comma stands between thousands, and a point before decimals.
+    """
+    n_begun = texts.str.contains(_BEGINS_A_NUMBER).sum()
+    if not len(texts) or n_begun < len(texts) / 2:
+        return PLAIN
+    met = _UNIT.match(texts[0])
+    unit = (met[1] or met[2]) if met else ""
+    forms = sorted(FORMS, key=lambda form: form != PLAIN and FORMS[form][0] != (decimal or "."))
+    best, most = PLAIN, -1
+    for form in forms:
+        count = int(np.isfinite(numbers_in(texts, form + unit)).sum())
+        if count > most:
+            best, most = form + unit, count
+        if most == len(texts):
+            break
+    return best
+
+
+def numbers_in(texts: pl.Series, form: str) -> Array:
+    """The texts as numbers; NaN where they are none in this form."""
+    unit = unit_of(form)
+    decimal, thousands = FORMS[form.removesuffix(unit)]
+    if unit:
+        bare = texts.str.replace(rf"^([+-]?)\s*[{unit}]\s*|\s*[{unit}]$", "${1}")
+        texts = pl.select(pl.when(bare != texts).then(bare)).to_series()
+    if thousands:
+        texts = _without_marks(texts, decimal, thousands)
+    found = texts.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _without_marks(texts: pl.Series, decimal: str, thousands: str) -> pl.Series:
+    if thousands == " ":
+        texts = texts.str.replace_all(_SPACES, " ")
+    if thousands == "'":
+        texts = texts.str.replace_all(_APOSTROPHES, "'", literal=True)
+    whole = rf"(?:\d+|[1-9]\d{{0,2}}(?:[{thousands}]\d{{3}})+)"
+    fits = texts.str.contains(rf"^[+-]?{whole}?(?:[{decimal}]\d*)?(?:[eE][+-]?\d+)?$")
+    bare = texts.str.replace_all(thousands, "", literal=True).str.replace(
+        decimal, ".", literal=True
+    )
+    return pl.select(pl.when(fits).then(bare)).to_series()
+
+
+def date_form(texts: pl.Series) -> tuple[str, bool]:
+    """The order of day and month, and whether the texts leave it open.
+
+    A part above 12 is a day. Only texts such as 3/4/2024 or 3-4-2024 need an order.
+    """
+    found = texts.str.extract_groups(_YEAR_LAST).struct.unnest()
+    found = found.filter((found["mark"] != ".").fill_null(False))
+    days = [int((found[part].cast(pl.Int32) > 12).sum()) for part in ("first", "then")]
+    if not len(found):
+        return "", False
+    return (DAY_FIRST if days[0] > days[1] else MONTH_FIRST), not any(days)
+
+
+def instants_in(texts: pl.Series, form: str) -> Array:
+    """The texts as datetime64[s] in UTC; NaT where they are no dates in this form."""
+    texts = texts.str.replace(r"^(\d{4})(\d\d)(\d\d)$", "${1}-${2}-${3}")
+    parts = texts.str.extract_groups(_YEAR_FIRST).struct.unnest()
+    instants = _instants(parts, parts["month"], parts["day"])
+    left = np.isnat(instants) & texts.is_not_null().to_numpy()
+    if not left.any():
+        return instants
+    parts = texts.filter(left).str.extract_groups(_YEAR_LAST).struct.unnest()
+    day_first = (parts["mark"] == ".").fill_null(False) | (form == DAY_FIRST)
+    known = (parts["mark"] == ".").fill_null(False) | (form != "")
+    first, then = (
+        parts[part].zip_with(known, parts[part].clear(len(parts))) for part in ("first", "then")
+    )
+    instants[left] = _instants(
+        parts, then.zip_with(day_first, first), first.zip_with(day_first, then)
+    )
+    return instants
+
+
+def _whole(texts: pl.Series) -> Array:
+    """Digits as numbers, 0 where there are none."""
+    return texts.cast(pl.Int64, strict=False).fill_null(0).to_numpy()
+
+
+def _instants(parts: pl.DataFrame, months: pl.Series, days: pl.Series) -> Array:
+    """Instants of dates and times; NaT for a day that does not exist."""
+    month, day = _whole(months), _whole(days)
+    begin = ((_whole(parts["year"]) - 1970) * 12 + month - 1).astype("M8[M]")
+    date = begin.astype("M8[D]") + (day - 1)
+    seconds, is_time = _seconds(parts)
+    exists = (month >= 1) & (month <= 12) & (day >= 1) & (date.astype("M8[M]") == begin)
+    return np.where(exists & is_time, date.astype("M8[s]") + seconds, np.datetime64("NaT", "s"))
+
+
+def _seconds(parts: pl.DataFrame) -> tuple[Array, Array]:
+    """Seconds from midnight UTC, and whether the time exists."""
+    hour, minute, second = (_whole(parts[part]) for part in ("hour", "minute", "second"))
+    half = parts["half"].str.to_lowercase()
+    is_half = half.is_not_null().to_numpy()
+    exists = (hour < 24) & (minute < 60) & (second < 60) & (~is_half | ((hour > 0) & (hour < 13)))
+    hour = np.where(is_half, hour % 12 + 12 * (half == "pm").fill_null(False).to_numpy(), hour)
+    zone = parts["zone"].str.extract(r"([+-]\d\d:?\d\d)").str.replace(":", "", literal=True)
+    ahead = 60 * _whole(zone.str.slice(1, 2)) + _whole(zone.str.slice(3, 2))
+    ahead = np.where(zone.str.starts_with("-").fill_null(False).to_numpy(), -ahead, ahead)
+    return 3600 * hour + 60 * (minute - ahead) + second, exists
