@@ -11,6 +11,7 @@ from labelrank.evaluation.curves import (
     learning_curve,
     prequential,
 )
+from labelrank.evaluation.pool import ordered_map
 from labelrank.evaluation.statistics import (
     friedman_nemenyi,
     paired_t_test,
@@ -21,6 +22,6 @@ from labelrank.evaluation.statistics import (
 
 __all__ = [
     "CapacityPoint", "CurvePoint", "LearningPoint", "StratifiedFolds", "capacity_curve", "compare",
-    "draw_capacity", "friedman_nemenyi", "learning_curve", "paired_t_test", "prequential",
-    "rank_totals", "robustness", "wilcoxon",
+    "draw_capacity", "friedman_nemenyi", "learning_curve", "ordered_map", "paired_t_test",
+    "prequential", "rank_totals", "robustness", "wilcoxon",
 ]  # fmt: skip

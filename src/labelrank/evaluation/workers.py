@@ -2,20 +2,16 @@
 
 import ctypes
 import gc
-import multiprocessing
-import os
-import signal
 import sys
-import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, as_completed
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
-from labelrank.errors import InputError
+from labelrank.evaluation.pool import Crew, EndedError
 
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _MIB = 2**20
@@ -62,101 +58,24 @@ def measured(
         for cell in cells:
             yield cell, bench.measure(cell)
         return
-    with _Workers(bench, jobs, fresh=memory) as workers:
-        yield from workers.measure(cells)
-
-
-class _Workers:
-    """So many processes, each led by a thread that hands it cells; all end with this one."""
-
-    def __init__(self, bench: Bench, jobs: int, fresh: bool) -> None:
-        self._bench, self._jobs, self._fresh = bench, jobs, fresh
-        self._idle: SimpleQueue[_Worker] = SimpleQueue()
-        self._all: set[_Worker] = set()
-        self._closed = False
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> "_Workers":
-        self._threads = ThreadPoolExecutor(self._jobs)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        with self._lock:
-            self._closed = True
-            for worker in self._all:
-                worker.end()
-
-    def measure(self, cells: Iterable[Cell]) -> Iterator[Outcome]:
-        futures = {self._threads.submit(self._measure, cell): cell for cell in cells}
+    with Crew(jobs, fresh=memory) as crew:
+        futures = {
+            crew.submit(partial(_measuring, bench.only(cell) if memory else bench), cell): cell
+            for cell in cells
+        }
         for future in as_completed(futures):
-            yield futures[future], future.result()
-
-    def _measure(self, cell: Cell) -> dict[str, Any]:
-        worker = self._take(cell)
-        try:
-            found = worker.measure(cell)
-        except (EOFError, OSError):
-            self._drop(worker)
-            return failure(cell, _ENDED, is_lost=True)
-        if self._fresh:
-            self._drop(worker)
-        else:
-            self._idle.put(worker)
-        return found
-
-    def _take(self, cell: Cell) -> "_Worker":
-        if not self._idle.empty():
-            return self._idle.get()
-        with self._lock:
-            if self._closed:
-                raise InputError("the comparison was stopped")
-            worker = _Worker(self._bench.only(cell) if self._fresh else self._bench)
-            self._all.add(worker)
-            return worker
-
-    def _drop(self, worker: "_Worker") -> None:
-        worker.end()
-        with self._lock:
-            self._all.discard(worker)
+            yield futures[future], _record(futures[future], future)
 
 
-class _Worker:
-    """A process that measures the cells it is sent, one after the other."""
-
-    def __init__(self, bench: Bench) -> None:
-        # Never plain fork: a copy of a process with threads may wait for ever for their locks.
-        methods = multiprocessing.get_all_start_methods()
-        context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-        if "forkserver" in methods:
-            context.set_forkserver_preload([__name__])
-        self._end, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(bench, theirs), daemon=True)  # type: ignore[attr-defined]
-        self._process.start()
-        theirs.close()
-
-    def measure(self, cell: Cell) -> dict[str, Any]:
-        self._end.send(cell)
-        found: dict[str, Any] = self._end.recv()
-        return found
-
-    def end(self) -> None:
-        self._process.kill()
+def _measuring(bench: Bench) -> Callable[[Cell], dict[str, Any]]:
+    return bench.measure
 
 
-def _serve(bench: Bench, end: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow_parent, daemon=True).start()
-    while True:
-        end.send(bench.measure(end.recv()))
-
-
-def _follow_parent() -> None:
-    """A run that is killed leaves nobody behind who goes on computing for it."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def _record(cell: Cell, future: "Future[dict[str, Any]]") -> dict[str, Any]:
+    try:
+        return future.result()
+    except EndedError:
+        return failure(cell, _ENDED, is_lost=True)
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:
