@@ -1,5 +1,8 @@
 """The one family of errors: each message says what was got, what was wanted, what to do."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class LabelrankError(Exception):
     """Any mistake labelrank can explain in one sentence."""
@@ -19,3 +22,16 @@ class ModelFileError(LabelrankError, ValueError):
 
 class MissingError(LabelrankError, LookupError):
     """A data set, learner, experiment, file or optional package that is not there."""
+
+
+def meant(got: str, known: Iterable[str], most: int = 3) -> str:
+    """A question after the known names that are near, or nothing where none is.
+
+    >>> meant("subjet", ["Subject", "Body"])
+    'did you mean Subject? '
+    >>> meant("zzz", ["Subject", "Body"])
+    ''
+    """
+    names = {str(name).casefold(): str(name) for name in known}
+    near = get_close_matches(got.casefold(), names, n=most, cutoff=0.5)
+    return f"did you mean {' or '.join(names[one] for one in near)}? " if near else ""

@@ -57,7 +57,7 @@ def test_capitals_do_not_matter():
 def test_unknown_names_and_parameters_get_near_ones():
     with pytest.raises(MissingError, match=r"did you mean.*BR"):
         catalog.make("BRX")
-    with pytest.raises(MissingError, match="use one of BR, "):
+    with pytest.raises(MissingError, match="labelrank learners"):
         catalog.make("zzzzzz")
     with pytest.raises(InputError, match="'epoch'; use epochs"):
         catalog.make("BR", epoch=3)

@@ -253,7 +253,9 @@ def test_reproduce_says_what_it_lacks(run, tmp_path, monkeypatch):
     monkeypatch.setenv("LABELRANK_DATA", "")
     out = tmp_path / "records.jsonl"
     done = run("reproduce", "mlpp-rcv1", "--data", tmp_path, "--json", "-q", "-o", out)
-    record = lines(done)[0]
+    assert done.exit_code == 2
+    assert "mlpp-rcv1 was not measured" in done.stderr
+    record = json.loads(done.stdout)
     assert record["verdict"] == "not available"
     assert "rcv1v2" in record["note"]
     assert out.read_text() == done.stdout

@@ -213,5 +213,5 @@ def test_scorers_take_probabilities_where_there_is_no_decision_function(trained)
 
 def test_scikit_learn_s_names_are_known_and_others_refused():
     assert repr(metrics.get_scorer("accuracy")) == repr(get_scorer("accuracy"))
-    with pytest.raises(InputError, match="use one of ranking_loss"):
+    with pytest.raises(InputError, match="did you mean ranking_loss"):
         metrics.get_scorer("rankingloss")

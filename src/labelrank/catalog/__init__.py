@@ -14,7 +14,7 @@ from typing import Any
 
 import labelrank
 from labelrank import extensions
-from labelrank.errors import InputError, MissingError
+from labelrank.errors import InputError, MissingError, meant
 
 __all__ = ["Entry", "describe", "entries", "make", "names", "prepared", "row"]
 
@@ -90,12 +90,10 @@ def describe(name: str) -> Entry:
     for entry_point in extensions.entry_points(GROUP).values():
         if entry_point.name.casefold() == wanted:
             return _added(entry_point, extensions.load(entry_point))
-    known = {known.casefold(): known for known in names()}
-    near = get_close_matches(wanted, known, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(known[key] for key in near)}?" if near else ""
+    near = meant(name, names())
     raise MissingError(
-        f"got learner {name!r}, which the catalog does not hold; "
-        + (hint or f"use one of {', '.join(known.values())}")
+        f"got learner {name!r}, which the catalog does not hold; {near}'labelrank learners' and "
+        "catalog.names() list all"
     )
 
 

@@ -11,10 +11,11 @@ from typer import Option
 from typer.core import TyperGroup
 
 from labelrank.cli.errors import explained
+from labelrank.cli.help import Command
 from labelrank.cli.options import grouped
 
 COMMANDS = (
-    "demo", "learners", "datasets", "fit", "predict", "evaluate", "explain", "learn",
+    "demo", "learners", "criteria", "datasets", "fit", "predict", "evaluate", "explain", "learn",
     "convert", "tune", "compare", "reproduce",
 )  # fmt: skip
 
@@ -31,7 +32,8 @@ class _OnDemand(TyperGroup):
         if cmd_name not in self.commands:
             module = importlib.import_module(f"{__name__}.{cmd_name}")
             single = typer.Typer(add_completion=False, rich_markup_mode=None)
-            single.command(cmd_name)(explained(grouped(getattr(module, cmd_name))))
+            made = explained(grouped(getattr(module, cmd_name)))
+            single.command(cmd_name, cls=Command, epilog=module.EXAMPLE)(made)
             self.commands[cmd_name] = typer.main.get_command(single)
         return self.commands[cmd_name]
 

@@ -9,10 +9,12 @@ import typer
 
 import labelrank
 from labelrank.cli import models
-from labelrank.cli.options import MaxTerms, Reading, Representation, Seed, Shown, Threshold
+from labelrank.cli.options import Criteria, Features, Jobs, Seed, Shown, Threshold, several
 from labelrank.cli.results import FORMATS, show, write
+from labelrank.cli.sources import Reading
 from labelrank.errors import InputError
 
+EXAMPLE = "labelrank compare debtags-sample --learners BR+,NB,Rocchio --cv 3"
 _FAILED = 1
 
 
@@ -25,15 +27,13 @@ def compare(
     learners: str = typer.Option(
         ..., metavar="A,B,C", help="Names of learners, see labelrank learners; or MODULE:CLASS."
     ),
-    cv: int | None = typer.Option(None, min=2, help="Stratified folds; 10 by default."),
+    cv: int | None = typer.Option(
+        None, metavar="N", min=2, help="Stratified folds; 10 by default."
+    ),
     split: str | None = typer.Option(
-        None, help="'official': the train and test part in place of folds."
+        None, metavar="official", help="'official': the train and test part in place of folds."
     ),
-    criteria: str | None = typer.Option(
-        None, metavar="C1,C2",
-        help="Such as micro_f1,pro_loss, as labelrank evaluate --json names them; by default "
-        "micro_f1, macro_f1, precision_at_1, ranking_loss and subset_accuracy.",
-    ),
+    criterion: Criteria = [],  # noqa: B006
     tune: bool = typer.Option(
         False, "--tune", help="Tune each learner within the training parts, equally much."
     ),
@@ -46,22 +46,23 @@ def compare(
         help="A parameter of one learner; may be repeated.",
     ),
     threshold: Threshold = None,
-    jobs: int = typer.Option(1, min=1, help="Cells measured side by side."),
     memory: bool = typer.Option(
         False, "--memory", help="A new process for each cell: exact peaks, more time."
     ),
     out: Path = typer.Option(
-        Path("results"), "--out", "-o", help="Folder of cells, tables and diagrams."
+        Path("results"), "--out", "-o", metavar="FOLDER",
+        help="Where cells, tables and diagrams go.",
     ),
     retry: bool = typer.Option(
         False, "--retry", help="Measure again the cells that failed in an earlier run."
     ),
-    format: str | None = typer.Option(
-        None, help="Print the tables as markdown, latex or csv instead."
+    tables: str | None = typer.Option(
+        None, "--tables", "--format", metavar="KIND",
+        help="Print the tables as markdown, latex or csv instead.",
     ),
-    representation: Representation = "tfidf",
-    max_terms: MaxTerms = None,
+    features: Features,
     seed: Seed = 0,
+    jobs: Jobs = None,
     shown: Shown,
 ) -> None:  # fmt: skip
     """Compare learners on data sets, with tests of significance.
@@ -69,27 +70,32 @@ def compare(
     A run that was interrupted continues where it stopped when the same is given again. Exits with
     1 if cells failed; the tables are written nevertheless, and mark them.
     """
+    from joblib import effective_n_jobs
     from sklearn.exceptions import FitFailedWarning
 
-    if format is not None and format not in FORMATS:
-        raise InputError(f"got --format {format}; use one of {', '.join(FORMATS)}")
+    from labelrank.metrics import criteria
+
+    if tables is not None and tables not in FORMATS:
+        raise InputError(f"got --tables {tables}; use one of {', '.join(FORMATS)}")
     if cv is not None and split is not None:
         raise InputError(f"got both --cv {cv} and --split {split}; give one of them")
+    judged_by = several(criterion)
     names = _split(learners)
     made = {name: _made(name, names, set, threshold, seed) for name in names}
+    for name in judged_by:
+        criteria.get(name)
     with shown.progress(f"reading {', '.join(data)}"):
         read = [reading.source(name).read("all") for name in data]
     with shown.progress("comparing") as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", FitFailedWarning)
         frame = labelrank.evaluation.compare(
             read, made, cv=cv or 10, split=split,
-            criteria=None if criteria is None else criteria.replace(" ", "").split(","),
+            criteria=judged_by or None,
             tune={name: _grid(name, names, grid) for name in names} if tune else None,
-            seed=seed, jobs=jobs, memory=memory, out=out, retry=retry,
-            representation=representation, max_terms=max_terms, progress=_told(advance, shown),
+            seed=seed, jobs=effective_n_jobs(jobs), memory=memory, out=out, retry=retry,
+            **vars(features), progress=_told(advance, shown),
         )  # fmt: skip
-    tables = write(frame, out)
-    show(tables, format, shown.json)
+    show(write(frame, out), tables, shown.json)
     shown.say(f"cells, tables and diagrams: {out}")
     _close(frame)
 

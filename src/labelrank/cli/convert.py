@@ -2,13 +2,17 @@
 
 from typer import Argument, Option
 
-from labelrank.cli.options import Shown, Source
+from labelrank.cli.options import Shown
+from labelrank.cli.sources import Source
+
+EXAMPLE = "labelrank convert emotions.arff emotions.parquet"
 
 
 def convert(
     source: Source, shown: Shown,
     out: str = Argument(..., metavar="OUT", help="File to write; its ending names the format."),
-    to: str | None = Option(None, help="Format of OUT, if its ending does not tell."),
+    to: str | None = Option(
+        None, metavar="NAME", help="Format of OUT, if its ending does not tell."),
 ) -> None:  # fmt: skip
     """Convert data from one format to another."""
     from labelrank.cli.printing import as_json

@@ -5,8 +5,11 @@ from typing import Any
 import typer
 from typer import Argument, Option
 
-from labelrank.cli.options import Folder, Shown, use_folder
+from labelrank.cli.options import Shown
 from labelrank.cli.printing import as_json, table
+from labelrank.cli.sources import Folder, use_folder
+
+EXAMPLE = "labelrank datasets\nlabelrank datasets tickets.csv\nlabelrank datasets --fetch emotions"
 
 
 def datasets(

@@ -8,6 +8,7 @@ from typer import Option
 
 from labelrank.cli.options import Jobs, Recipe, Seed, Shown
 
+EXAMPLE = "labelrank demo"
 _DATA = "debtags-sample"
 
 
@@ -23,11 +24,11 @@ def demo(
     from labelrank.cli.printing import as_json
 
     out.mkdir(parents=True, exist_ok=True)
-    recipe = Recipe(seed=seed, jobs=jobs)
+    recipe = Recipe(threshold="tuned", seed=seed, jobs=jobs)
     with shown.progress("reading"):
         data = datasets.load(_DATA)
     with shown.progress("learning"):
-        tagger = recipe.teach(recipe.make({}, threshold="tuned"), data.train)
+        tagger = recipe.teach(recipe.make(), data.train)
     with shown.progress("evaluating"):
         documents, given = models.put_to(tagger, data.test)
         results = report.of_tagger(
@@ -57,7 +58,9 @@ def _show(learner: str, results: Any, model: Path, page: Path) -> None:
         typer.echo(indented(_line(document.ranked)) + "\n")
     typer.echo("Labels by falling score; | is the cut, * a right label.\n")
     typer.echo(f"model  {model}\npage   {page.resolve().as_uri()}")
-    typer.echo(f"\nTry it:  echo 'a game of chess' | labelrank predict {model} - --format text")
+    typer.echo(
+        f"\nTry it:  echo 'a game of chess' | labelrank predict {model} - --input-format text"
+    )
 
 
 def _line(ranked: list[Any]) -> str:

@@ -3,6 +3,7 @@ caught here is a defect of labelrank, and its traceback is wanted."""
 
 import functools
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -12,6 +13,12 @@ import typer
 from labelrank.errors import LabelrankError
 
 WRONG_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+# What the library calls otherwise than the command line does.
+_FLAGS = {"format": "input-format", "n_labels": "labels", "roles": "column"}
+_OPTION = re.compile(
+    r"\b(format|encoding|separator|(?:text|label|id)_column|n_labels|labels_file|label_separator"
+    r"|merge_spellings|roles|max_terms)=(?=\S)"
+)
 
 
 def explained(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -33,9 +40,18 @@ def explained(command: Callable[..., Any]) -> Callable[..., Any]:
             reason = (error.strerror or str(error)).lower()
             _stop(f"{error.filename}: {reason}" if error.filename else reason, WRONG_INPUT)
         except (LabelrankError, ValueError) as error:
-            _stop(" ".join(str(error).split()), WRONG_INPUT)
+            _stop(as_typed(" ".join(str(error).split())), WRONG_INPUT)
 
     return run
+
+
+def as_typed(sentence: str) -> str:
+    """The sentence with the options of functions as they are typed: `--text-column ...`."""
+
+    def flag(option: re.Match[str]) -> str:
+        return f"--{_FLAGS.get(option[1], option[1]).replace('_', '-')} "
+
+    return _OPTION.sub(flag, sentence)
 
 
 def _stop(sentence: str, code: int) -> NoReturn:

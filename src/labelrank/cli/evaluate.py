@@ -7,7 +7,10 @@ from typing import Any
 
 from typer import Option
 
-from labelrank.cli.options import Shown, Source, Trained
+from labelrank.cli.options import Shown, Trained
+from labelrank.cli.sources import Source
+
+EXAMPLE = "labelrank evaluate tags.labelrank test.csv --report report.html"
 
 
 def evaluate(
@@ -16,14 +19,15 @@ def evaluate(
     beside: list[Path] = Option(
         [], metavar="MODEL", help="Another model beside this one; may be repeated."),
     threshold: list[float] = Option(
-        [], help="Another cut of the scores beside the model's own; may be repeated."),
+        [], metavar="CUT",
+        help="Another cut of the scores beside the model's own; may be repeated."),
     train: str | None = Option(
         None, metavar="DATA", help="Learn growing parts of these data for a learning curve."),
     curve: Path | None = Option(
         None, metavar="FILE", help="A curve that labelrank learn --curve wrote."),
-    label: list[str] = Option([],
+    label: list[str] = Option([], metavar="LABEL",
         help="A label whose curve is drawn, beside those of the most frequent; may be repeated."),
-    examples: int = Option(6, min=0, help="Documents to show in the report."),
+    examples: int = Option(6, metavar="N", min=0, help="Documents to show in the report."),
 ) -> None:  # fmt: skip
     """Print all criteria of a model on labelled data; write the report."""
     from labelrank import metrics

@@ -4,16 +4,23 @@ from typing import Any
 
 from typer import Option
 
-from labelrank.cli.options import Json, Source, Trained
+from labelrank.cli.options import Json, Trained
+from labelrank.cli.sources import Source
+
+EXAMPLE = "labelrank explain tags.labelrank new.csv --row 3"
 
 
 def explain(
     trained: Trained,
     source: Source,
-    row: int = Option(1, min=1, help="Which document of DATA, counted from 1."),
-    label: list[str] = Option([], help="The label to explain; default: the predicted ones."),
-    over: str | None = Option(None, help="Why the label is ranked above this one."),
-    top: int = Option(10, min=1, help="Features to show for each label."),
+    row: int = Option(1, metavar="N", min=1, help="Which document of DATA, counted from 1."),
+    label: list[str] = Option(
+        [], metavar="LABEL", help="A label to explain; by default the predicted ones."
+    ),
+    over: str | None = Option(
+        None, metavar="LABEL", help="Why the label is ranked above this one."
+    ),
+    top: int = Option(10, metavar="N", min=1, help="Features to show for each label."),
     json: Json = False,
 ) -> None:
     """Show which features decided for a label, and by how much: they sum to its score."""

@@ -5,18 +5,20 @@ from typing import Any
 
 from typer import Option
 
-from labelrank.cli.options import Out, Recipe, Shown, Source, Threshold
+from labelrank.cli.options import Criteria, Recipe, Shown, only
+from labelrank.cli.sources import Source
+
+EXAMPLE = "labelrank fit train.csv -o tags.labelrank"
 
 
 def fit(
-    source: Source, recipe: Recipe, shown: Shown, out: Out = None,
-    set: list[str] = Option(
-        [], "--set", metavar="NAME=VALUE", help="A parameter of the learner; may be repeated."),
-    threshold: Threshold = None,
-    criterion: str | None = Option(
-        None, help="What --learner auto is to be good at, such as micro_f1."),
+    source: Source, recipe: Recipe, shown: Shown,
+    out: Path | None = Option(
+        None, "--out", "-o", metavar="FILE", help="The model file; by default DATA.labelrank."),
+    criterion: Criteria = [],  # noqa: B006
     budget: float | None = Option(
-        None, min=0.001, help="Seconds --learner auto may take to choose and fit."),
+        None, metavar="SECONDS", min=0.001,
+        help="Time that --learner auto may take to choose and fit."),
     dry_run: bool = Option(False, "--dry-run", help="Only say what memory and time it would take."),
 ) -> None:  # fmt: skip
     """Learn a model from labelled data and save it (by default as DATA.labelrank, here)."""
@@ -26,8 +28,8 @@ def fit(
     from labelrank.cli.printing import as_json, table
 
     check_writable(out)
-    goal = _goal(recipe.learner, criterion=criterion, budget=budget)
-    learner = recipe.make(models.settings(set) | goal, threshold)
+    goal = _goal(recipe.learner, criterion=only("--criterion", criterion), budget=budget)
+    learner = recipe.make(goal)
     with shown.progress(f"reading {source.data}"):
         dataset = source.read("train")
     if dry_run:
@@ -63,7 +65,7 @@ def _goal(learner: str, **asked: Any) -> dict[str, Any]:
     """The options of `auto` that were given."""
     from labelrank.errors import InputError
 
-    given = {key: value for key, value in asked.items() if value is not None}
+    given = {key: value for key, value in asked.items() if value}
     if given and learner.casefold() != "auto":
         raise InputError(
             f"got --{next(iter(given))} with --learner {learner}; it goes with --learner auto"

@@ -1,36 +1,51 @@
 """`labelrank learn`: a stream of labelled examples into an existing (or a new) model."""
 
 import json
-from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from labelrank.cli.options import Jobs, Seed, Shown, Source
+from labelrank.cli.options import LEARNING, Recipe, Representation, Shown
+from labelrank.cli.sources import Source
 from labelrank.errors import InputError, LabelrankError, MissingError
 
-_STREAMED = (".jsonl", ".csv", ".tsv")
+EXAMPLE = """labelrank learn tags.labelrank corrections.csv
+labelrank learn new.labelrank stream.jsonl --learner BR"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start(Recipe):
+    """The model that is started where there is none; its terms are never all known."""
+
+    learner: Annotated[str | None, Option(
+        "--learner", "-l", metavar="NAME",
+        help="Start a new MODEL with this one of labelrank learners; or MODULE:CLASS, a class of "
+        "your own.", rich_help_panel=LEARNING,
+    )] = None  # type: ignore[assignment]  # fmt: skip
+    representation: Representation = "hashing"
 
 
 def learn(
     *,
     model: Path = Argument(..., metavar="MODEL", help="The model file to teach."),
-    source: Source, shown: Shown,
+    source: Source,
     out: Path | None = Option(
-        None, "--out", "-o", help="Write the model here instead of over MODEL."),
-    learner: str | None = Option(
-        None, "--learner", "-l", metavar="NAME|MODULE:CLASS",
-        help="Start a new MODEL with this learner; or a class of your own that MODEL holds.",
-    ),
-    batch: int = Option(100, min=1, help="Examples tested, then learned, at a time."),
-    every: int = Option(1000, min=1, help="Examples between two points of the curve."),
+        None, "--out", "-o", metavar="FILE", help="Write the model here instead of over MODEL."),
+    batch: int = Option(
+        100, metavar="N", min=1, help="Examples tested, then learned, at a time."),
+    every: int = Option(
+        1000, metavar="N", min=1, help="Examples between two points of the curve."),
     curve: Path | None = Option(
-        None, help="Test each batch before learning it; append the curve as JSON lines."),
-    new_labels: str = Option("add", help="Labels the model does not know: add, ignore or error."),
-    seed: Seed = 0, jobs: Jobs = None,
+        None, metavar="FILE",
+        help="Test each batch before learning it; append the curve as JSON lines."),
+    new_labels: str = Option(
+        "add", metavar="add|ignore|error", help="Labels that the model does not know."),
+    recipe: Start,
+    shown: Shown,
 ) -> None:  # fmt: skip
     """Teach a model more labelled examples, in their order, and save it.
 
@@ -43,13 +58,13 @@ def learn(
 
     path, learned = out or model, 0
     check_writable(path)
-    tagger = _opened(model, learner, seed, jobs).set_params(new_labels=new_labels)
+    tagger = _opened(model, recipe).set_params(new_labels=new_labels)
     stopped: BaseException | None = None
     curve_file = nullcontext() if curve is None else curve.open("a", encoding="utf-8")
     with shown.progress(f"learning {source.data}") as advance, curve_file as file:
         tally = Tally()
         try:
-            for part, total in _batches(source, batch):
+            for part, total in source.batches(batch):
                 _test_then_learn(tagger, part, None if curve is None else tally)
                 before, learned = learned, learned + part.n_instances
                 advance(learned, total)
@@ -67,34 +82,18 @@ def learn(
         raise stopped
 
 
-def _opened(model: Path, learner: str | None, seed: int, jobs: int | None) -> Any:
-    """The tagger in the file, or a new one with the learner."""
+def _opened(model: Path, recipe: Start) -> Any:
+    """The tagger in the file, or a new one by the recipe."""
     from labelrank.cli import models
-    from labelrank.tagger import Tagger
 
+    learner = recipe.learner
     if model.exists():
         if learner is not None and ":" not in learner:
             raise InputError(f"{model} exists already; leave out --learner to teach it more")
         return models.load_tagger(model, [learner] if learner else [])
     if learner is None:
         raise MissingError(f"{model} is not there; name a --learner to start a new model")
-    made = models.make_learner(learner, {}, threshold=None, seed=seed, jobs=jobs)
-    return Tagger(made, representation="hashing")
-
-
-def _batches(source: Source, size: int) -> Iterator[tuple[Any, int | None]]:
-    """Parts of the data with its whole size, if known; files of lines are never read whole."""
-    from labelrank.datasets import formats
-    from labelrank.resources import blocks
-
-    ending = "".join(Path(source.data).suffixes[:1])
-    if source.data == "-" or ending in _STREAMED or source.format in ("jsonl", "csv"):
-        for part in formats.stream(source.data, size, **source.options()):
-            yield part, None
-        return
-    whole = source.read("train")
-    for rows in blocks(whole.n_instances, size):
-        yield whole.subset(range(rows.start, rows.stop)), whole.n_instances
+    return recipe.tagger(recipe.make())
 
 
 def _test_then_learn(tagger: Any, part: Any, tally: Any) -> None:

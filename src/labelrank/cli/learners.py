@@ -9,6 +9,8 @@ from typer import Argument
 from labelrank.cli.options import Json
 from labelrank.cli.printing import as_json, table
 
+EXAMPLE = "labelrank learners\nlabelrank learners BR+"
+
 
 def learners(
     name: Annotated[str, Argument(help="Describe one learner.", metavar="NAME")] = "",

@@ -3,9 +3,8 @@ A group is a dataclass, a parameter of a command; `grouped` puts its fields in i
 
 import functools
 import inspect
-import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -14,23 +13,29 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
-from labelrank.errors import InputError, MissingError
+from labelrank.errors import InputError
 
-PARTS = ("train", "validation", "test", "all")
+USUAL_LEARNER = "BR+"
+LEARNING, EVERYWHERE = "What learns, and how", "Everywhere"
 
-Seed = Annotated[int, Option(min=0, help="Seed of everything random.")]
-Jobs = Annotated[int | None, Option(help="How many to run side by side, 1 by default.")]
-Json = Annotated[bool, Option("--json", help="Print JSON for machines.")]
-Threshold = Annotated[
-    str | None, Option(help="Where the ranking is cut: a number, 'cardinality' or 'tuned'.")
-]
-Representation = Annotated[
-    str, Option(help="How texts become features: tfidf, bag, set or hashing.")
-]
-MaxTerms = Annotated[int | None, Option(min=1, help="Keep the terms that are in most documents.")]
-Folder = Annotated[Path | None, Option(
-    "--data", metavar="FOLDER", help="Where named data sets lie (LABELRANK_DATA).")]  # fmt: skip
-Out = Annotated[Path | None, Option("--out", "-o", help="The file to write.")]
+_learns = functools.partial(Option, rich_help_panel=LEARNING)
+_always = functools.partial(Option, rich_help_panel=EVERYWHERE)
+
+Seed = Annotated[int, _always(metavar="N", min=0, help="Seed of everything random.")]
+Jobs = Annotated[int | None, _always(
+    metavar="N", help="How many to run side by side: 1 by default, -1 for all cores.")]  # fmt: skip
+Json = Annotated[bool, _always("--json", help="Print JSON for programs.")]
+Criteria = Annotated[list[str], Option(
+    "--criterion", "--criteria", "--scorer", metavar="NAME",
+    help="Such as micro_f1; may be repeated, or several with commas. See labelrank criteria.",
+)]  # fmt: skip
+Representation = Annotated[str, _learns(
+    metavar="KIND", help="How texts become features: tfidf, bag, set or hashing.")]  # fmt: skip
+MaxTerms = Annotated[int | None, _learns(
+    metavar="N", min=1, help="Keep the N terms that are in most texts.")]  # fmt: skip
+Threshold = Annotated[str | None, _learns(
+    metavar="CUT", help="Where the set of labels ends: a score, 'cardinality' or 'tuned'.",
+)]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Trained:
     """The model that a command reads."""
 
     model: Annotated[Path, Argument(metavar="MODEL", help="A file that labelrank fit wrote.")]
-    learner: Annotated[list[str], Option(
+    learner: Annotated[list[str], _always(
         "--learner", "-l", metavar="MODULE:CLASS",
         help="A class of your own that MODEL holds; it is imported. May be repeated.",
     )] = field(default_factory=list)  # fmt: skip
@@ -49,44 +54,63 @@ class Trained:
         return models.load_tagger(self.model, self.learner)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class Features:
+    """How texts become features."""
+
+    representation: Representation = "tfidf"
+    max_terms: MaxTerms = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Recipe:
     """The model that a command learns."""
 
-    learner: Annotated[str, Option(
-        "--learner", "-l", metavar="NAME|MODULE:CLASS",
-        help="Its name, see labelrank learners; or a class of your own, which is imported.",
-    )] = "BR+"  # fmt: skip
+    learner: Annotated[str, _learns(
+        "--learner", "-l", metavar="NAME",
+        help="One of labelrank learners; or MODULE:CLASS, a class of your own.",
+    )] = USUAL_LEARNER  # fmt: skip
     representation: Representation = "tfidf"
     max_terms: MaxTerms = None
+    set: Annotated[list[str], _learns(
+        "--set", metavar="NAME=VALUE", help="A parameter of the learner; may be repeated.",
+    )] = field(default_factory=list)  # fmt: skip
+    threshold: Threshold = None
     seed: Seed = 0
     jobs: Jobs = None
 
-    def make(self, chosen: dict[str, Any], threshold: str | None = None) -> Any:
-        """The learner with these settings, not fitted yet."""
+    def make(self, chosen: dict[str, Any] | None = None) -> Any:
+        """The learner with its settings and those chosen beside them, not fitted yet."""
         from labelrank.cli import models
 
         return models.make_learner(
-            self.learner, chosen, threshold=threshold, seed=self.seed, jobs=self.jobs
-        )
+            self.learner, models.settings(self.set) | (chosen or {}),
+            threshold=self.threshold, seed=self.seed, jobs=self.jobs,
+        )  # fmt: skip
+
+    def tagger(self, learner: Any) -> Any:
+        """A tagger of this learner that has learned nothing."""
+        from labelrank.tagger import Tagger
+
+        return Tagger(learner, representation=self.representation, max_terms=self.max_terms)
 
     def teach(self, learner: Any, dataset: Any) -> Any:
         """A tagger that has learned the data set."""
         from labelrank.cli import models
-        from labelrank.tagger import Tagger
 
         models.check_labels(dataset)
-        tagger = Tagger(learner, representation=self.representation, max_terms=self.max_terms)
         documents = dataset.X if dataset.texts is None else dataset.texts
-        return tagger.fit(documents, dataset.Y, label_names=dataset.label_names, name=dataset.name)
+        return self.tagger(learner).fit(
+            documents, dataset.Y, label_names=dataset.label_names, name=dataset.name
+        )
 
 
 @dataclass(frozen=True)
 class Shown:
-    """How a command talks: to people or machines, with or without remarks."""
+    """How a command talks: to people or programs, with or without remarks."""
 
     json: Json = False
-    quiet: Annotated[bool, Option("--quiet", "-q", help="No remarks, no progress bars.")] = False
+    quiet: Annotated[bool, _always("--quiet", "-q", help="No remarks, no progress bars.")] = False
 
     def say(self, sentence: str) -> None:
         """A remark for the person at the terminal, kept away from the output."""
@@ -102,76 +126,18 @@ class Shown:
         return meter(doing, shown=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """How data are to be read."""
-
-    text_column: Annotated[str | None, Option(help="Column or JSON key of the text.")] = None
-    label_column: Annotated[
-        list[str] | None,
-        Option(help="Column or JSON key of the labels; repeat it for one column per label."),
-    ] = None
-    label_delimiter: Annotated[str | None, Option(help="What separates labels in a cell.")] = None
-    labels: Annotated[
-        int | None, Option(metavar="N", min=1, help="Number of labels: the last N columns.")
-    ] = None
-    labels_first: Annotated[bool, Option("--labels-first", help="The first N columns instead.")] = (
-        False
-    )
-    ordered: Annotated[bool, Option("--ordered", help="Labels come most relevant first.")] = False
-    encoding: Annotated[str | None, Option(help="Encoding of DATA; by default UTF-8.")] = None
-    folder: Folder = None
-
-    def source(self, data: str) -> "Source":
-        """These data, read in that way."""
-        return Source(data=data, **vars(self))
+def several(given: Iterable[str]) -> list[str]:
+    """What a repeatable option was given, where each may hold several with commas."""
+    parts = (part.strip() for one in given for part in one.split(","))
+    return list(dict.fromkeys(part for part in parts if part))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Source(Reading):
-    """Which data, and how to read them."""
-
-    data: Annotated[
-        str, Argument(metavar="DATA", help="Name of a data set, path of a file, or - for stdin.")
-    ]
-    part: Annotated[str | None, Option(help=f"Part of DATA to use: {', '.join(PARTS)}.")] = None
-    format: Annotated[
-        str | None, Option(help="Format of DATA; by default told from name and content.")
-    ] = None
-
-    def read(self, usual: str) -> Any:
-        """The part asked for; by default the usual one if the data has parts, else all."""
-        from labelrank import datasets
-
-        use_folder(self.folder)
-        if self.part is not None and self.part not in PARTS:
-            raise InputError(f"got --part {self.part}; use one of {', '.join(PARTS)}")
-        whole = datasets.load(self.data, **self.options())
-        wanted = self.part or usual
-        chosen = whole if wanted == "all" else getattr(whole, wanted)
-        if chosen is None and self.part is not None:
-            raise MissingError(f"{whole.name} has no {wanted} part; use --part all")
-        return whole if chosen is None else chosen
-
-    def options(self) -> dict[str, Any]:
-        """What was said of the data, as `load` takes it."""
-        columns = self.label_column
-        given = {
-            "format": self.format, "text_column": self.text_column,
-            "label_column": columns[0] if columns and len(columns) == 1 else columns,
-            "label_delimiter": self.label_delimiter, "n_labels": self.labels,
-            "labels_at": "first" if self.labels_first else None, "ordered": self.ordered,
-            "encoding": self.encoding,
-        }  # fmt: skip
-        return {name: value for name, value in given.items() if value}
-
-
-def use_folder(folder: Path | None) -> None:
-    """Look for named data sets in this folder."""
-    if folder is not None and not folder.is_dir():
-        raise MissingError(f"{folder} is not a folder; give the folder that holds the data sets")
-    if folder is not None:
-        os.environ["LABELRANK_DATA"] = str(folder)
+def only(option: str, given: Iterable[str]) -> str:
+    """The one value of an option that takes more in other commands; "" without one."""
+    found = several(given)
+    if len(found) > 1:
+        raise InputError(f"got {option} {','.join(found)}; here it takes one")
+    return found[0] if found else ""
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

@@ -8,7 +8,10 @@ from typing import Any
 import typer
 from typer import Option
 
-from labelrank.cli.options import Shown, Source, Trained
+from labelrank.cli.options import Shown, Trained
+from labelrank.cli.sources import Source
+
+EXAMPLE = "labelrank predict tags.labelrank new.csv -o answers.jsonl"
 
 _AT_ONCE = 2000
 
@@ -17,8 +20,10 @@ def predict(
     trained: Trained,
     source: Source,
     shown: Shown,
-    top: int = Option(5, min=1, help="Labels to show, at least those before the cut."),
-    out: Path | None = Option(None, "--out", "-o", help="Write JSON lines to this file."),
+    top: int = Option(5, metavar="N", min=1, help="Labels to show, at least those before the cut."),
+    out: Path | None = Option(
+        None, "--out", "-o", metavar="FILE", help="Write JSON lines to this file."
+    ),
 ) -> None:
     """Print the ranked labels of each document, with the cut."""
     from labelrank.cli import models

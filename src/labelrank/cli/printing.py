@@ -34,7 +34,10 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Any], right_from: i
         drawn.add_column(column, justify=side, overflow="fold")
     for row in rows:
         drawn.add_row(*(Text(number(cell)) for cell in row))
-    console().print(drawn)
+    screen = console()
+    with screen.capture() as text:  # else rich ends the program where the reader has gone
+        screen.print(drawn)
+    typer.echo(text.get(), nl=False)
 
 
 def number(cell: Any) -> str:

@@ -8,11 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from labelrank.atomic import atomic_write
-from labelrank.cli.options import Folder, Jobs, Seed, Shown, use_folder
+from labelrank.cli.options import Jobs, Seed, Shown
 from labelrank.cli.printing import as_json, table
+from labelrank.cli.sources import Folder, use_folder
 from labelrank.errors import InputError, MissingError
 from labelrank.experiments import figures, registry, verdicts
 
+EXAMPLE = "labelrank reproduce\nlabelrank reproduce mlpp-yeast"
 _GOT_WORSE = 1
 
 
@@ -30,7 +32,7 @@ class Options:
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o",
+            "--out", "-o", metavar="PATH",
             help="With NAME: also write the records to this file as JSON lines. With --all or "
             "--quick: the folder of the book, results/book by default; a run continues there.",
         ),
@@ -110,6 +112,8 @@ def _run_one(asked: Options, shown: Shown) -> None:
         typer.echo("\n".join(lines))
     else:
         _show(chosen, records)
+    if not any(one.row or one.column for one in records):
+        raise MissingError(f"{chosen.name} was not measured: {records[0].note}")
     _close({chosen.name: records}, [], asked, shown)
 
 

@@ -1,11 +1,15 @@
 """`labelrank tune`: the best settings of a learner, by successive halving."""
 
 from math import ceil, log, prod
+from pathlib import Path
 from typing import Any
 
 from typer import Option
 
-from labelrank.cli.options import Out, Recipe, Shown, Source
+from labelrank.cli.options import Criteria, Recipe, Shown, only
+from labelrank.cli.sources import Source
+
+EXAMPLE = "labelrank tune train.csv --learner BSVM+ --criterion micro_f1 -o best.labelrank"
 
 
 def tune(
@@ -14,13 +18,13 @@ def tune(
         [], "--grid", metavar="NAME=V1,V2",
         help="Values to try, may be repeated; by default the learner's own grid.",
     ),
-    scorer: str = Option(
-        "average_precision", help="What to maximise: a scorer of labelrank.metrics."),
-    folds: int = Option(3, min=2, help="Stratified folds."),
-    factor: int = Option(3, min=2, help="One in so many settings survives a round."),
+    criterion: Criteria = ["average_precision"],  # noqa: B006
+    folds: int = Option(3, metavar="N", min=2, help="Stratified folds."),
+    factor: int = Option(3, metavar="N", min=2, help="One in so many settings survives a round."),
     least: int | None = Option(
-        None, min=2, help="Documents in the first round; by default by the rounds."),
-    out: Out = None,
+        None, metavar="N", min=2, help="Rows in the first round; by default by the rounds."),
+    out: Path | None = Option(
+        None, "--out", "-o", metavar="FILE", help="Save the best model here."),
 ) -> None:  # fmt: skip
     """Try the settings of a grid, the best of them on ever more documents; save the best model."""
     from labelrank import persistence
@@ -29,6 +33,7 @@ def tune(
     from labelrank.cli.printing import as_json
 
     check_writable(out)
+    scorer = only("--criterion", criterion)
     values = models.grid(recipe.learner, grid)
     learner = recipe.make({key: tried[0] for key, tried in values.items()})
     with shown.progress(f"reading {source.data}"):

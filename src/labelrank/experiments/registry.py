@@ -4,12 +4,11 @@ import csv
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import resources
 from typing import Any, NamedTuple
 
 import labelrank
-from labelrank.errors import MissingError
+from labelrank.errors import MissingError, meant
 from labelrank.experiments.verdicts import Record
 
 # Each is a module of this package; adding a paper is adding its name.
@@ -85,8 +84,10 @@ def find(name: str) -> Experiment:
     known = {experiment.name: experiment for experiment in experiments()}
     if name in known:
         return known[name]
-    near = get_close_matches(name, known, n=3, cutoff=0.4) or list(known)
-    raise MissingError(f"got experiment {name!r}, which is not there; use {' or '.join(near)}")
+    near = meant(name, known)
+    raise MissingError(
+        f"got experiment {name!r}, which is not there; {near}'labelrank reproduce' lists all"
+    )
 
 
 def run(chosen: Experiment, *, seed: int = 0, jobs: int | None = None) -> Iterator[Record]:

@@ -5,7 +5,6 @@ Another package adds a criterion by `register`, or by an entry point of the grou
 ``direction`` (1 or -1). For scikit-learn give a scorer: ``scoring=get_scorer("ranking_loss")``.
 """
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -15,7 +14,7 @@ import numpy as np
 import sklearn.metrics
 
 from labelrank._types import Array
-from labelrank.errors import InputError
+from labelrank.errors import InputError, meant
 from labelrank.metrics import classes, curves, ranking, sets
 
 GROUP = "labelrank.criteria"
@@ -122,8 +121,11 @@ def get(name: str) -> Criterion:
         return _at(stem, int(k))
     for entry in metadata.entry_points(group=GROUP, name=known):
         return register(known, entry.load())
-    near = difflib.get_close_matches(known, names(), n=3, cutoff=0.4) or names()
-    raise InputError(f"got criterion {name!r}; use one of {', '.join(near)}")
+    near = meant(known, names())
+    raise InputError(
+        f"got criterion {name!r}, which is not known; {near}'labelrank criteria' and "
+        "metrics.criteria.names() list all"
+    )
 
 
 def register(

@@ -286,7 +286,7 @@ def test_rare_labels_are_cut_lower_where_that_helps(packages):
     [
         ({"criterion": "micro_recall"}, InputError, "no cut can be tuned; use one of micro_f1"),
         ({"criterion": "macro_auc_left_out"}, InputError, "no cut can be tuned"),
-        ({"criterion": "beauty"}, InputError, "got criterion 'beauty'; use one of"),
+        ({"criterion": "beauty"}, InputError, "got criterion 'beauty', which is not known"),
         ({"budget": 0}, InputError, "budget"),
         ({"candidates": {}}, InputError, "at least one"),
     ],

@@ -1,0 +1,62 @@
+"""How a command explains itself: one line of use, an example, then its options by subject."""
+
+from typing import Any
+
+from typer.core import TyperCommand
+
+# Spellings of before: they work, but are not shown.
+HIDDEN = frozenset({"--label-delimiter", "--format", "--criteria", "--scorer"})
+_FIRST, _LAST = "Options", "Everywhere"
+
+
+class Command(TyperCommand):
+    """A command whose help shows what it needs first; its epilog holds examples."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        arguments = [_name(one) for one in self.get_params(ctx) if _is_argument(one)]
+        return [*arguments, "[OPTIONS]"]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        if self.epilog:
+            with formatter.section("For example"):
+                formatter.write("".join(f"  {line}\n" for line in self.epilog.splitlines()))
+        for title, lines in self.sections(ctx).items():
+            with formatter.section(title):
+                formatter.write_dl(lines)
+
+    def sections(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+        """Arguments and options with their help, under the titles of their panels."""
+        found: dict[str, list[tuple[str, str]]] = {"Arguments": [], _FIRST: []}
+        for one in self.get_params(ctx):
+            if one.name == "help":
+                continue
+            title = (
+                "Arguments"
+                if _is_argument(one)
+                else getattr(one, "rich_help_panel", None) or _FIRST
+            )
+            found.setdefault(title, []).append((_name(one), _said(one)))
+        last = [*found.pop(_LAST, []), ("-h, --help", "Show this and stop.")]
+        return {title: lines for title, lines in found.items() if lines} | {_LAST: last}
+
+
+def _is_argument(parameter: Any) -> bool:
+    return bool(parameter.param_type_name == "argument")
+
+
+def _name(parameter: Any) -> str:
+    """As it is typed: `DATA`, `-o, --out FILE`."""
+    word = str(parameter.metavar or parameter.name.upper())
+    if _is_argument(parameter):
+        return f"{word}..." if parameter.nargs == -1 else word
+    names = sorted((name for name in parameter.opts if name not in HIDDEN), key=len)
+    return ", ".join(names) + ("" if parameter.is_flag else f" {word}")
+
+
+def _said(parameter: Any) -> str:
+    usual = parameter.default
+    if not parameter.show_default or usual is None or usual is False or usual in ("", [], ()):
+        return parameter.help or ""
+    return f"{parameter.help} [{usual}]"

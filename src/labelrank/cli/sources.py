@@ -1,0 +1,166 @@
+"""The data of a command: which, how to read them, whole or in batches."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Argument, Option
+
+from labelrank.errors import InputError, MissingError, meant
+
+PARTS = ("train", "validation", "test", "all")
+ROLES = ("text", "number", "category", "date", "vector", "id", "ignore")
+
+_reads = partial(Option, rich_help_panel="What is what in DATA (found where not given)")
+_finds = partial(Option, rich_help_panel="Which data")
+
+Folder = Annotated[Path | None, _finds(
+    "--data", metavar="FOLDER",
+    help="Where named data sets lie; by default the folder in LABELRANK_DATA.",
+)]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How data are to be read."""
+
+    text_column: Annotated[list[str], _reads(
+        metavar="COLUMN", help="A column (or JSON key) of texts; may be repeated.",
+    )] = field(default_factory=list)  # fmt: skip
+    label_column: Annotated[list[str], _reads(
+        metavar="COLUMN",
+        help="The column of the labels, or one of several; a pattern such as 'tag_*' takes all "
+        "that fit. May be repeated.",
+    )] = field(default_factory=list)  # fmt: skip
+    labels: Annotated[int | None, _reads(
+        metavar="N", min=1, help="The last N columns are the labels.")] = None  # fmt: skip
+    labels_first: Annotated[bool, _reads(
+        "--labels-first", help="With --labels N: the first N columns.")] = False  # fmt: skip
+    labels_file: Annotated[Path | None, _reads(
+        metavar="FILE", help="The labels of each row, one line per row.")] = None  # fmt: skip
+    label_separator: Annotated[str | None, _reads(
+        "--label-separator", "--label-delimiter", metavar="TEXT",
+        help="What stands between the labels of a cell, such as ';'.",
+    )] = None  # fmt: skip
+    id_column: Annotated[str | None, _reads(
+        metavar="COLUMN", help="The column that names each row.")] = None  # fmt: skip
+    column: Annotated[list[str], _reads(
+        metavar="NAME=ROLE", help=f"What a column is: {', '.join(ROLES)}. May be repeated.",
+    )] = field(default_factory=list)  # fmt: skip
+    ordered: Annotated[bool, _reads(
+        "--ordered", help="The labels of a row come most relevant first.")] = False  # fmt: skip
+    merge_spellings: Annotated[bool, _reads(
+        "--merge-spellings", help="Labels that differ only by case or spaces are one.",
+    )] = False  # fmt: skip
+    unlabelled: Annotated[str | None, _reads(
+        metavar="skip|none",
+        help="Rows without labels: skip leaves them out (the default), none takes them as "
+        "having no label.",
+    )] = None  # fmt: skip
+    separator: Annotated[str | None, _reads(
+        metavar="TEXT", help="What stands between cells, such as ';' or 'tab'.",
+    )] = None  # fmt: skip
+    encoding: Annotated[str | None, _reads(
+        metavar="NAME", help="Such as utf-8 or windows-1252.")] = None  # fmt: skip
+    input_format: Annotated[str | None, _reads(
+        metavar="NAME", help="Such as csv, jsonl, parquet, xlsx, arff, libsvm.",
+    )] = None  # fmt: skip
+    folder: Folder = None
+
+    def source(self, data: str) -> "Source":
+        """These data, read in that way."""
+        return Source(data=data, **vars(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(Reading):
+    """Which data, and how to read them."""
+
+    data: Annotated[
+        str,
+        Argument(metavar="DATA", help="A file, - for standard input, or the name of a data set."),
+    ]
+    input_format: Annotated[str | None, _reads(
+        "--input-format", "--format", metavar="NAME",
+        help="Such as csv, jsonl, parquet, xlsx, arff, libsvm.",
+    )] = None  # fmt: skip
+    part: Annotated[str | None, _finds(
+        metavar="PART", help=f"The part of DATA to use: {', '.join(PARTS)}.")] = None  # fmt: skip
+
+    def read(self, usual: str) -> Any:
+        """The part asked for; by default the usual one if the data has parts, else all."""
+        from labelrank import datasets
+
+        use_folder(self.folder)
+        if self.part is not None and self.part not in PARTS:
+            near = meant(self.part, PARTS)
+            raise InputError(f"got --part {self.part}; {near}use one of {', '.join(PARTS)}")
+        whole = datasets.load(self.data, **self.options())
+        wanted = self.part or usual
+        chosen = whole if wanted == "all" else getattr(whole, wanted)
+        if chosen is None and self.part is not None:
+            there = " or ".join(f"--part {one}" for one in [*whole.parts, "all"])
+            raise MissingError(f"{whole.name} has no {wanted} part; use {there}")
+        return whole if chosen is None else chosen
+
+    def options(self) -> dict[str, Any]:
+        """What was said of the data, as `load` takes it."""
+        if self.labels_first and self.labels is None:
+            raise InputError("got --labels-first without a number; add --labels N")
+        given = {
+            "format": self.input_format, "encoding": self.encoding, "separator": self.separator,
+            "text_column": _one_or_all(self.text_column),
+            "label_column": _one_or_all(self.label_column),
+            "n_labels": self.labels, "labels_at": "first" if self.labels_first else None,
+            "labels_file": self.labels_file and str(self.labels_file),
+            "id_column": self.id_column, "label_delimiter": self.label_separator,
+            "ordered": self.ordered, "merge_spellings": self.merge_spellings,
+            "roles": self.roles(),
+        }  # fmt: skip
+        return {name: value for name, value in given.items() if value}
+
+    def roles(self) -> dict[str, str]:
+        """The roles of columns that were given."""
+        found = {}
+        for pair in self.column:
+            name, _, role = (part.strip() for part in pair.rpartition("="))
+            if not name or role not in ROLES:
+                near = meant(role, ROLES)
+                raise InputError(
+                    f"got --column {pair}; {near}write NAME=ROLE, where ROLE is one of "
+                    + ", ".join(ROLES)
+                )
+            found[name] = role
+        return found
+
+    def batches(self, size: int) -> Iterator[tuple[Any, int | None]]:
+        """Parts of the data with its whole size, if known; files of lines are never read whole."""
+        from labelrank.datasets import formats
+        from labelrank.resources import blocks
+
+        ending = "".join(Path(self.data).suffixes[:1])
+        if self.data == "-" or ending in _STREAMED or self.input_format in _STREAMED:
+            for part in formats.stream(self.data, size, **self.options()):
+                yield part, None
+            return
+        whole = self.read("train")
+        for rows in blocks(whole.n_instances, size):
+            yield whole.subset(range(rows.start, rows.stop)), whole.n_instances
+
+
+_STREAMED = (".jsonl", ".csv", ".tsv", "jsonl", "csv")
+
+
+def _one_or_all(names: list[str]) -> str | list[str]:
+    return names[0] if len(names) == 1 else names
+
+
+def use_folder(folder: Path | None) -> None:
+    """Look for named data sets in this folder."""
+    if folder is not None and not folder.is_dir():
+        raise MissingError(f"{folder} is not a folder; give the folder that holds the data sets")
+    if folder is not None:
+        os.environ["LABELRANK_DATA"] = str(folder)

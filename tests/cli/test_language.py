@@ -1,0 +1,139 @@
+"""One language: an option means the same in every command, and is explained in plain words."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from labelrank.cli import COMMANDS, app
+from labelrank.cli.help import HIDDEN, Command
+
+GROUP = typer.main.get_command(app)
+MADE = {name: GROUP.get_command(None, name) for name in COMMANDS}
+SHARED = {
+    "--text-column", "--label-column", "--labels", "--labels-first", "--labels-file",
+    "--label-separator", "--id-column", "--column", "--separator", "--encoding", "--input-format",
+    "--criterion", "--seed", "--json", "--quiet", "--unlabelled", "--merge-spellings", "--ordered",
+    "--part", "--data", "--jobs",
+}  # fmt: skip
+
+
+def options():
+    for command, made in MADE.items():
+        for one in made.params:
+            if one.param_type_name == "option" and one.name != "help":
+                yield command, one
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example_and_no_types_of_python(run, command):
+    done = run(command, "--help")
+    assert done.exit_code == 0, done.output
+    assert isinstance(MADE[command], Command)
+    assert f"For example:\n  labelrank {command}" in done.stdout
+    assert not any(word in done.stdout for word in ("<", "list[", "[default", "None", "x>="))
+    assert not any(old in done.stdout for old in HIDDEN - {"--format"})
+
+
+def test_every_option_says_what_it_is_and_names_what_it_takes():
+    for command, one in options():
+        assert one.help, (command, one.name)
+        assert one.help.endswith("."), (command, one.help)
+        assert one.is_flag or one.metavar, (command, one.name)
+
+
+def test_an_option_means_the_same_in_every_command():
+    said = {}
+    for command, one in options():
+        for name in SHARED & set(one.opts):
+            told = one.help, one.metavar, one.multiple
+            assert said.setdefault(name, told) == told, (command, name)
+    assert set(said) == SHARED
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_can_be_typed(command):
+    for line in MADE[command].epilog.splitlines():
+        program, name, *arguments = shlex.split(line)
+        assert (program, name) == ("labelrank", command)
+        assert MADE[command].make_context(name, arguments)
+
+
+def test_what_matters_stands_on_the_first_screen(run):
+    first = {name: run(name, "--help").stdout.splitlines()[:24] for name in COMMANDS}
+    for name, option in (("fit", "--out"), ("predict", "--out"), ("evaluate", "--report")):
+        assert any(option in line for line in first[name])
+
+
+def test_old_spellings_are_understood_and_not_shown(run, news, tmp_path):
+    (tmp_path / "t.csv").write_text("text,labels\nrye bread,grain+food\noil,oil\n")
+    old = ["--format", "csv", "--label-delimiter", "+", "-o", tmp_path / "m"]
+    assert run("fit", tmp_path / "t.csv", *old).exit_code == 0
+    for command, option in (("tune", "--scorer"), ("compare", "--criteria"), ("fit", "--format")):
+        assert any(option in one.opts for one in MADE[command].params)
+        assert f"{option} " not in run(command, "--help").stdout
+
+
+def test_criteria_are_repeated_or_listed_with_commas(run, news, tmp_path):
+    arguments = ["compare", news, "--learners", "NB", "--cv", 2, "-o", tmp_path, "-q", "--json"]
+    done = run(*arguments, "--criterion", "micro_f1, ranking_loss", "--criterion", "one_error")
+    assert done.exit_code == 0, done.output
+    shown = [table["criterion"] for table in json.loads(done.stdout)]
+    assert shown[:3] == ["micro_f1", "ranking_loss", "one_error"]
+    done = run("tune", news, "--criterion", "micro_f1,one_error")
+    assert done.exit_code == 2
+    assert "here it takes one" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "near", "how"),
+    [
+        (["fit", "NEWS", "-l", "BRX"], "BR+", "labelrank learners"),
+        (["tune", "NEWS", "--criterion", "micro_f"], "micro_f1", "labelrank criteria"),
+        (["compare", "NEWS", "--learners", "NB", "--criterion", "rankingloss"], "ranking_loss",
+         "labelrank criteria"),
+        (["fit", "NEWS", "--part", "trian"], "train", "validation"),
+        (["fit", "NEWS", "--column", "text=txt"], "text", "category"),
+        (["datasets", "debtags-sampel"], "debtags-sample", "labelrank datasets"),
+        (["reproduce", "mlp-yeast"], "mlpp-yeast", "labelrank reproduce"),
+    ],
+)  # fmt: skip
+def test_what_is_not_known_gets_near_names_and_the_way_to_all(run, news, arguments, near, how):
+    done = run(*(str(news) if one == "NEWS" else one for one in arguments))
+    assert done.exit_code == 2
+    assert done.stderr.count("\n") == 1
+    assert near in done.stderr
+    assert how in done.stderr
+
+
+def test_errors_speak_of_options_as_they_are_typed(run, tmp_path):
+    (tmp_path / "t.soup").write_text("a")
+    assert "give --input-format" in run("datasets", tmp_path / "t.soup").stderr
+
+
+@pytest.mark.parametrize("command", ["reproduce", "fit", "compare"])
+def test_missing_data_end_every_command_with_two(run, tmp_path, monkeypatch, command):
+    monkeypatch.setenv("LABELRANK_DATA", "")
+    monkeypatch.setenv("LABELRANK_CACHE", str(tmp_path))
+    arguments = {"reproduce": ["mlpp-yeast", "-q"], "fit": ["yeast"],
+                 "compare": ["yeast", "scene", "--learners", "BR"]}  # fmt: skip
+    done = run(command, *arguments[command])
+    assert done.exit_code == 2
+    assert done.stderr.count("\n") == 1
+    assert "LABELRANK_DATA" in done.stderr
+    assert "--fetch" in done.stderr
+
+
+def test_a_reader_that_has_gone_is_no_failure_of_ours():
+    reader, writer = os.pipe()
+    os.close(reader)
+    code = "from labelrank.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "learners"], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
