@@ -17,6 +17,7 @@ from labelrank import __version__, decoding
 from labelrank._types import Array
 from labelrank.declared import anything, check_parameters, choice, flag, nested, number, stored
 from labelrank.errors import InputError
+from labelrank.interrupts import held_back
 from labelrank.learners.base import Answer, LabelRanker
 from labelrank.relevance import RelevanceBinarizer, check_relevance
 from labelrank.resources import blocks
@@ -111,8 +112,12 @@ class Tagger(BaseEstimator):
         """Learn from more documents or corrections, in the given order.
 
         The first call on a fresh Tagger fixes the terms, so let it be a good sample, or use
-        representation="hashing".
+        representation="hashing". Ctrl-C waits until they are learned; a second one does not.
         """
+        with held_back():
+            return self._taught(documents, labels, label_names, name)
+
+    def _taught(self, documents: Any, labels: Any, label_names: Names, name: str | None) -> Self:
         began = time.perf_counter()
         check_parameters(self)
         is_first = not hasattr(self, "label_names_")

@@ -1,11 +1,14 @@
 """Teaching a saved model from a stream."""
 
+import itertools
 import json
+import signal
+import sys
 
 import numpy as np
 import pytest
 
-from labelrank import persistence
+from labelrank import BinaryRelevancePerceptron, persistence
 
 MORE = """\
 {"text": "barley and rye", "labels": ["grain"]}
@@ -110,3 +113,73 @@ def test_nothing_learned_leaves_the_model_alone(run, model):
     before = model.read_bytes()
     assert run("learn", model, "-", "--format", "jsonl", stdin="not json\n").exit_code == 2
     assert model.read_bytes() == before
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Interrupts that come while a batch is learned, after its new labels were taken in."""
+    learn_more = BinaryRelevancePerceptron._learn_more
+
+    def arrange(*batches):
+        counted = itertools.count(1)
+
+        def interrupt(self, X, Y):
+            for _ in range(batches.count(next(counted))):
+                signal.raise_signal(signal.SIGINT)
+            learn_more(self, X, Y)
+
+        monkeypatch.setattr(BinaryRelevancePerceptron, "_learn_more", interrupt)
+
+    return arrange
+
+
+def test_an_interrupt_keeps_what_whole_batches_taught(run, model, tmp_path, interrupted):
+    stream, kept = tmp_path / "labels.jsonl", tmp_path / "kept.labelrank"
+    stream.write_text(MORE + NEW + MORE, encoding="utf-8")
+    interrupted(4)
+    done = run("learn", model, stream, "--batch", "1", "-o", kept)
+    assert done.exit_code == 130
+    assert "learned 4 examples" in done.output
+    taught = persistence.load(kept)
+    assert taught.label_names_ == ["grain", "oil", "trade", "gold"]
+    assert taught.decision_function(["gold"]).shape == (1, 4)
+
+
+def test_two_interrupts_within_a_batch_leave_the_model_alone(run, model, tmp_path, interrupted):
+    before, stream = model.read_bytes(), tmp_path / "labels.jsonl"
+    stream.write_text(MORE + NEW, encoding="utf-8")
+    interrupted(4, 4)
+    assert run("learn", model, stream, "--batch", "1").exit_code == 130
+    assert model.read_bytes() == before
+
+
+def test_a_curve_is_appended_to_a_curve_only(run, model, stream, tmp_path):
+    before = model.read_bytes()
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine\n")
+    for place in (model, notes, stream):
+        done = run("learn", model, stream, "--curve", place)
+        assert done.exit_code == 2
+        assert "no learning curve" in done.output
+    assert model.read_bytes() == before
+    assert notes.read_text() == "mine\n"
+    curve = tmp_path / "curve.jsonl"
+    for points in (3, 6):
+        assert (
+            run("learn", model, stream, "--batch", 1, "--every", 1, "--curve", curve).exit_code == 0
+        )
+        assert len(curve.read_text().splitlines()) == points
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no /dev/full elsewhere")
+def test_what_was_learned_is_kept_where_the_curve_finds_no_room(run, model, stream):
+    done = run("learn", model, stream, "--batch", 1, "--every", 2, "--curve", "/dev/full")
+    assert done.exit_code == 2
+    assert "no space left" in done.output
+    assert persistence.load(model).summary_["n_documents"] == 2 + 2
+
+
+def test_an_unknown_way_with_new_labels_is_refused(run, model, stream):
+    done = run("learn", model, stream, "--new-labels", "x")
+    assert done.exit_code == 2
+    assert "new_labels" in done.output

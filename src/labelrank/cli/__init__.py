@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from labelrank.cli.errors import explained
 from labelrank.cli.help import Command
 from labelrank.cli.options import grouped
+from labelrank.interrupts import raise_when_terminated
 
 COMMANDS = (
     "demo", "learners", "criteria", "datasets", "fit", "predict", "evaluate", "explain", "learn",
@@ -62,6 +63,7 @@ def main() -> None:
             encoding = None if stream.isatty() else "utf-8"
             stream.reconfigure(encoding=encoding, errors="replace")
     warnings.showwarning = _warn  # type: ignore[assignment]
+    raise_when_terminated()
     app(prog_name="labelrank")
 
 

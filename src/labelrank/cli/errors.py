@@ -11,8 +11,9 @@ from typing import Any, NoReturn
 import typer
 
 from labelrank.errors import LabelrankError
+from labelrank.interrupts import TerminatedError
 
-WRONG_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+WRONG_INPUT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143
 # What the library calls otherwise than the command line does.
 _FLAGS = {"format": "input-format", "n_labels": "labels", "roles": "column"}
 _OPTION = re.compile(
@@ -32,6 +33,8 @@ def explained(command: Callable[..., Any]) -> Callable[..., Any]:
         except BrokenPipeError:  # standard output goes nowhere, so that the last flush cannot fail
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(BROKEN_PIPE) from None
+        except TerminatedError:
+            _stop("asked to end", TERMINATED)
         except KeyboardInterrupt:
             _stop("interrupted", INTERRUPTED)
         except MemoryError:

@@ -1,7 +1,8 @@
 """`labelrank learn`: a stream of labelled examples into an existing (or a new) model."""
 
 import json
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -49,37 +50,98 @@ def learn(
 ) -> None:  # fmt: skip
     """Teach a model more labelled examples, in their order, and save it.
 
-    Interrupted, or at an example it cannot read, it saves the model as far as it has learned.
+    Interrupted, or at an example it cannot read, it saves the model as far as it has learned
+    whole batches.
     """
-    from labelrank import persistence
     from labelrank.atomic import check_writable
-    from labelrank.cli.printing import as_json
+    from labelrank.declared import check_parameters
     from labelrank.evaluation.curves import Tally
+    from labelrank.interrupts import held_back
 
-    path, learned = out or model, 0
+    path = out or model
     check_writable(path)
+    if curve is not None:
+        _check_curve(curve, {model, path, Path(source.data)})
     tagger = _opened(model, recipe).set_params(new_labels=new_labels)
-    stopped: BaseException | None = None
-    curve_file = nullcontext() if curve is None else curve.open("a", encoding="utf-8")
-    with shown.progress(f"learning {source.data}") as advance, curve_file as file:
-        tally = Tally()
+    check_parameters(tagger)
+    lessons, tally = Lessons(tagger), None if curve is None else Tally()
+    with held_back() as held:  # an interrupt waits for the end of the batch
         try:
-            for part, total in source.batches(batch):
-                _test_then_learn(tagger, part, None if curve is None else tally)
-                before, learned = learned, learned + part.n_instances
-                advance(learned, total)
-                if tally.n_recent and (learned // every > before // every or learned == total):
-                    _point(learned, tally, file, shown)
-        except (KeyboardInterrupt, LabelrankError) as error:
-            stopped = error
-    if learned:
-        persistence.save(tagger, path)
-        if shown.json:
-            as_json({"model": str(path), "learned": learned, **tagger.summary_})
-        elif not shown.quiet:
-            typer.echo(f"learned {learned:,} example{'s' if learned > 1 else ''} into {path}")
-    if stopped is not None:
-        raise stopped
+            with shown.progress(f"learning {source.data}") as advance, _opened_curve(curve) as file:
+                for part, total in _arriving(source.batches(batch), held):
+                    before = lessons.learned
+                    lessons.teach(part, tally)
+                    advance(lessons.learned, total)
+                    is_due = lessons.learned // every > before // every
+                    if tally is not None and tally.n_recent and is_due | (lessons.learned == total):
+                        _point(lessons.learned, tally, file, shown)
+        finally:
+            _save(lessons, path, shown)
+
+
+class Lessons:
+    """A tagger that is taught, how many examples it has learned, and whether it is whole."""
+
+    def __init__(self, tagger: Any) -> None:
+        self.tagger, self.learned, self.is_whole = tagger, 0, True
+
+    def teach(self, part: Any, tally: Any) -> None:
+        """Rank the examples by what was learned before, where a tally is kept, and learn them."""
+        from labelrank.cli import models
+
+        X = None if tally is None else _tested(self.tagger, part, tally)
+        self.is_whole = False
+        try:
+            models.learn_more(self.tagger, part, X)
+        except LabelrankError:  # a batch that is refused leaves no trace
+            self.is_whole = True
+            raise
+        self.is_whole = True
+        self.learned += part.n_instances
+
+
+def _arriving(batches: Iterator[Any], held: Any) -> Iterator[Any]:
+    """The batches; while one is waited for, interrupts do not wait."""
+    while True:
+        with held.let_through():
+            found = next(batches, None)
+        if found is None:
+            return
+        yield found
+
+
+def _save(lessons: Lessons, path: Path, shown: Shown) -> None:
+    """Replace the model by one that is whole and has learned something."""
+    from labelrank import persistence
+    from labelrank.cli.printing import as_json
+
+    learned = lessons.learned
+    if not (learned and lessons.is_whole):
+        return
+    persistence.save(lessons.tagger, path)
+    if shown.json:
+        as_json({"model": str(path), "learned": learned, **lessons.tagger.summary_})
+    elif not shown.quiet:
+        typer.echo(f"learned {learned:,} example{'s' if learned > 1 else ''} into {path}")
+
+
+def _check_curve(curve: Path, others: set[Path]) -> None:
+    """Refuse to append to what is no curve: it would be ruined."""
+    is_other = curve.resolve() in {other.resolve() for other in others}
+    if is_other or (curve.is_file() and curve.stat().st_size and not _is_curve(curve)):
+        raise InputError(f"{curve} is no learning curve, so none is appended; give another --curve")
+
+
+def _is_curve(path: Path) -> bool:
+    with path.open("rb") as file:
+        try:
+            return "n_seen" in json.loads(file.readline(1 << 20))
+        except (ValueError, TypeError, RecursionError):
+            return False
+
+
+def _opened_curve(curve: Path | None) -> AbstractContextManager[Any]:
+    return nullcontext() if curve is None else curve.open("a", encoding="utf-8")
 
 
 def _opened(model: Path, recipe: Start) -> Any:
@@ -96,18 +158,18 @@ def _opened(model: Path, recipe: Start) -> Any:
     return recipe.tagger(recipe.make())
 
 
-def _test_then_learn(tagger: Any, part: Any, tally: Any) -> None:
-    """Rank the examples by what was learned before, where a tally is kept, and learn them."""
+def _tested(tagger: Any, part: Any, tally: Any) -> Any:
+    """The features of the examples, if they have labels that the tagger can be tested on."""
     from labelrank.cli import models
     from labelrank.metrics import evaluate_ranking
 
-    X = None
     known = set(map(str, getattr(tagger, "label_names_", ())))
-    if tally is not None and not known.isdisjoint(map(str, part.label_names)):
-        X = tagger.features(models.documents_of(part, tagger))
-        Y = models.relevance_of(part, tagger, warn=False)
-        tally.add(evaluate_ranking(Y, tagger.decision_function(X)), part.n_instances)
-    models.learn_more(tagger, part, X)
+    if known.isdisjoint(map(str, part.label_names)):
+        return None
+    X = tagger.features(models.documents_of(part, tagger))
+    Y = models.relevance_of(part, tagger, warn=False)
+    tally.add(evaluate_ranking(Y, tagger.decision_function(X)), part.n_instances)
+    return X
 
 
 def _point(learned: int, tally: Any, file: Any, shown: Shown) -> None:

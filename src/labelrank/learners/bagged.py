@@ -1,5 +1,6 @@
 """Bagging of rankers: models of different samples, their scores averaged."""
 
+import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -140,4 +141,6 @@ def _taught(model: Any, X: Any, Y: sp.csr_array, rows: Array, labels: Array) -> 
     if not len(rows) and getattr(model, "n_labels_", 0) < len(labels):
         # A model's first piece may not be empty, nor one that brings labels: it is taken once.
         rows = np.arange(X.shape[0])
-    return model.partial_fit(X[rows], Y[rows], classes=labels) if len(rows) else model
+    # A copy learns, so that all models stay as they were if one of them fails.
+    taught = copy.copy(model)
+    return taught.partial_fit(X[rows], Y[rows], classes=labels) if len(rows) else model

@@ -21,6 +21,7 @@ from labelrank import decoding
 from labelrank._types import Array, Float64, Int64
 from labelrank.declared import array, check_parameters, nested, stored, value
 from labelrank.errors import InputError
+from labelrank.interrupts import held_back
 from labelrank.relevance import TargetInfo, cardinality
 from labelrank.resources import blocks
 from labelrank.rows import check_sparse, short_indices
@@ -233,9 +234,10 @@ class IncrementalRanker(LabelRanker):
         """Learn from more instances, in the given order.
 
         `classes` declares the labels; it is needed at the first call if Y is a class vector,
-        and may name further labels (after the known ones) at a later one.
+        and may name further labels (after the known ones) at a later one. Ctrl-C waits until the
+        piece is learned; a second one does not, and may leave the learner half taught.
         """
-        with unchanged_if_refused(self):
+        with held_back(), unchanged_if_refused(self):
             self.check_parameters()
             first = not hasattr(self, "target_")
             X = self._check_X(X, reset=first, Y=Y)
