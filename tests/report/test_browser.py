@@ -9,7 +9,7 @@ import pytest
 from labelrank.evaluation.tables import summarise
 from labelrank.report import write_comparison
 
-SECTIONS = ["summary", "criteria", "curves", "calibration", "learning", "per-label", "confusion",
+SECTIONS = ["verdict", "summary", "curves", "calibration", "learning", "per-label", "confusion",
             "examples"]  # fmt: skip
 CLICK = """
 const at = name => [...document.querySelectorAll("#labels thead th")]

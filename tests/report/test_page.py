@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from labelrank import Tagger, metrics, report
+from labelrank.evaluation.verdict import CHIEF
 from labelrank.report import Document, LearningCurve, RankedLabel, Reason, gather, page, write
 
 rng = np.random.default_rng(0)
@@ -97,6 +98,15 @@ def test_the_page_holds_every_criterion_and_needs_no_network(tmp_path):
     for value in found.criteria.values():
         assert f"{value:.4f}" in html or f"{value:.0f}" in html
     assert not re.search(r"https?:|src=|href=\"[^#]|url\(|@import|fetch\(|<link", html)
+
+
+def test_the_page_begins_with_the_verdict():
+    html = page(results())
+    verdict = html[html.index('id="verdict"') : html.index("<details>")]
+    assert "labels found per document" in verdict
+    assert "guessing by frequency would find" in verdict
+    assert verdict.count('<th scope="row">') == len(CHIEF)
+    assert html.index('id="verdict"') < html.index('id="summary"')
 
 
 def test_the_best_of_several_models_and_cuts_is_marked():

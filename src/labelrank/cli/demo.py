@@ -44,23 +44,24 @@ def demo(
 
 
 def _show(learner: str, results: Any, model: Path, page: Path) -> None:
-    from labelrank.cli.printing import criteria_table, indented, shortened
+    from labelrank.cli.printing import shortened, verdict, wrapped
 
     facts = results.facts
     sizes = {name: facts[name].split()[0] for name in ("trained on", "tested on")}
-    typer.echo(
+    learned = (
         f"{learner} learned {sizes['trained on']} package descriptions with {facts['labels']} "
-        f"tags, and where to cut its rankings, in {facts['time to train']}.\n"
+        f"tags, and where to cut its rankings, in {facts['time to train']}. On "
+        f"{sizes['tested on']} other packages:"
     )
-    criteria_table(f"Criteria on {sizes['tested on']} other packages", {"": results.criteria})
+    typer.echo(wrapped(learned) + "\n")
+    verdict({"value": results.criteria}, results.guess, float(facts["labels per document"]))
     for document in results.documents[:3]:
-        typer.echo(f"{document.name}: {shortened(document.text, 80)}")
-        typer.echo(indented(_line(document.ranked)) + "\n")
+        typer.echo(f"{document.name}: {shortened(document.text, 60)}")
+        typer.echo(wrapped(_line(document.ranked), "    ") + "\n")
     typer.echo("Labels by falling score; | is the cut, * a right label.\n")
     typer.echo(f"model  {model}\npage   {page.resolve().as_uri()}")
-    typer.echo(
-        f"\nTry it:  echo 'a game of chess' | labelrank predict {model} - --input-format text"
-    )
+    typer.echo("\nTry it:")
+    typer.echo(f"  echo 'a game of chess' | labelrank predict {model} - --input-format text")
 
 
 def _line(ranked: list[Any]) -> str:

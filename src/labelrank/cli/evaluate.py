@@ -1,10 +1,11 @@
-"""`labelrank evaluate`: all criteria of a model on labelled data, and the report."""
+"""`labelrank evaluate`: what a model is worth on labelled data, and the report."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import typer
 from typer import Option
 
 from labelrank.cli.options import Shown, Trained
@@ -28,11 +29,12 @@ def evaluate(
     label: list[str] = Option([], metavar="LABEL",
         help="A label whose curve is drawn, beside those of the most frequent; may be repeated."),
     examples: int = Option(6, metavar="N", min=0, help="Documents to show in the report."),
+    all_: bool = Option(False, "--all", help="Print all criteria, not the chief ones only."),
 ) -> None:  # fmt: skip
-    """Print all criteria of a model on labelled data; write the report."""
+    """Say in a sentence and five criteria what a model is worth; write the report."""
     from labelrank import metrics
     from labelrank.cli import models
-    from labelrank.cli.printing import as_json, criteria_table
+    from labelrank.cli.printing import as_json
 
     tagger = trained.load()
     dataset = source.read("test")
@@ -50,11 +52,24 @@ def evaluate(
     if shown.json:
         as_json(columns if len(columns) > 1 else columns[trained.model.stem])
     else:
-        criteria_table(f"{dataset.name}: {dataset.n_instances:,} instances", columns)
+        _show(dataset, given.Y, columns, all_)
     if report is not None:
         options = {"curves_of": label, "examples": examples, "learning": learning}
         _write(report, trained.model, tagger, dataset, (documents, given), columns, options)
         shown.say(f"report: {report}")
+
+
+def _show(dataset: Any, Y: Any, columns: Mapping[str, Mapping[str, float]], every: bool) -> None:
+    from labelrank.cli.printing import criteria_table, verdict, wrapped
+    from labelrank.evaluation.verdict import guessing
+    from labelrank.relevance import cardinality
+
+    verdict(columns, guessing(Y), cardinality(Y.matrix))
+    if every:
+        criteria_table(columns)
+    marks = "↑ larger is better, ↓ smaller is better" + "; * is the best" * (len(columns) > 1)
+    more = "" if every else " --all prints all criteria."
+    typer.echo(wrapped(f"{dataset.n_instances:,} documents of {dataset.name}. {marks}.{more}"))
 
 
 def _check(

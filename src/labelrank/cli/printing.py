@@ -49,17 +49,39 @@ def number(cell: Any) -> str:
     return f"{cell:.4f}" if isinstance(cell, float) else str(cell)
 
 
-def criteria_table(title: str, columns: Mapping[str, Mapping[str, float]]) -> None:
+def criteria_table(columns: Mapping[str, Mapping[str, float]]) -> None:
     """Print the criteria of one or several models, each with an arrow to the better side."""
-    from labelrank.report import arrow, criteria_rows, words
+    from labelrank.report import criteria_rows
 
-    rows = [
-        (words(name), arrow(name), *(f"{text} *" if best else text for text, best in cells))
-        for name, cells in criteria_rows(columns)
-    ]
     headings = columns if len(columns) > 1 else ["value"]
-    note = "; * is the best" if len(columns) > 1 else ""
-    table(title + note, ("criterion", "better", *headings), rows, right_from=2)
+    rows = [(_pointed(row.name), *_marked(row.cells)) for row in criteria_rows(columns)]
+    table("", ("criterion", *headings), rows, right_from=1)
+
+
+def verdict(
+    columns: Mapping[str, Mapping[str, float]], guess: Mapping[str, float], labels_per_row: float
+) -> None:
+    """Print one sentence on the first model, then the chief criteria of all beside a guess."""
+    from labelrank.evaluation.verdict import CHIEF, chief, sentence
+    from labelrank.report import criteria_rows
+
+    typer.echo(wrapped(sentence(next(iter(columns.values())), guess, labels_per_row)))
+    about = CHIEF if len(columns) == 1 else dict.fromkeys(CHIEF, "")
+    rows = [
+        (_pointed(name), about[name], *_marked(cells), f"{guess[name]:.4f}")
+        for name, cells in criteria_rows({name: chief(one) for name, one in columns.items()})
+    ]
+    table("", ("criterion", "", *columns, "guessing"), rows, right_from=2)
+
+
+def _pointed(criterion: str) -> str:
+    from labelrank.report import arrow, words
+
+    return f"{words(criterion)} {arrow(criterion)}"
+
+
+def _marked(cells: Iterable[tuple[str, bool]]) -> list[str]:
+    return [f"{text} *" if best else text for text, best in cells]
 
 
 def shortened(text: str, width: int) -> str:
@@ -67,11 +89,11 @@ def shortened(text: str, width: int) -> str:
     return textwrap.shorten(text, width, placeholder=" …")
 
 
-def indented(text: str) -> str:
-    """Lines as wide as the console, set in by four spaces; words are not broken."""
-    margin = " " * 4
+def wrapped(text: str, margin: str = "", hanging: str | None = None) -> str:
+    """Lines of at most 80 characters, and no wider than the console; words are not broken."""
     return textwrap.fill(
-        text, console().width, initial_indent=margin, subsequent_indent=margin,
+        text, min(80, console().width), initial_indent=margin,
+        subsequent_indent=margin if hanging is None else hanging,
         break_on_hyphens=False, break_long_words=False,
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from labelrank import __version__, decoding, metrics
 from labelrank._types import Array
 from labelrank.atomic import atomic_write
 from labelrank.errors import LabelrankError
+from labelrank.evaluation import verdict
 from labelrank.evaluation.workers import PeakMemory
 from labelrank.learners.thresholded import ThresholdedRanker
 from labelrank.relevance import Checked, cardinality
@@ -32,12 +33,6 @@ from labelrank.tagger import probabilities
 _DRAWN_AT_FIRST = 4
 _BEYOND_THE_CUT, _MOST_SHOWN = 5, 25
 _EXPLAINED, _WORDS = 3, 7
-# The criteria that a reader looks for first; the others follow on request.
-CHIEF = (
-    "micro_f1", "macro_f1", "example_f1", "micro_precision", "micro_recall", "subset_accuracy",
-    "hamming_loss", "precision_at_1", "precision_at_3", "precision_at_5", "ranking_loss",
-    "average_precision_loss", "one_error", "macro_auc",
-)  # fmt: skip
 
 
 class Answers(NamedTuple):
@@ -251,11 +246,12 @@ def page(results: Results) -> str:
     True
     """
     columns = {results.name: results.criteria, **results.beside}
-    rows = {row.name: row for row in criteria_rows(columns)}
+    chief = {name: verdict.chief(values) for name, values in columns.items()}
+    guess = {name: f"{value:.4f}" for name, value in results.guess.items()}
     return render(
-        "page.html.jinja", results=results, columns=list(columns),
-        chief=[rows[name] for name in CHIEF if name in rows],
-        others=[row for name, row in rows.items() if name not in CHIEF],
+        "page.html.jinja", results=results, columns=list(columns), guess=guess, says=verdict.CHIEF,
+        chief=list(criteria_rows(chief)),
+        others=[row for row in criteria_rows(columns) if row.name not in verdict.CHIEF],
         labels=sorted(results.labels, key=lambda label: -label.relevant),
         charts=_charts(results), colors=charts.COLORS, at_first=_DRAWN_AT_FIRST,
     )  # fmt: skip

@@ -16,10 +16,11 @@ import scipy.sparse as sp
 from labelrank import decoding, metrics
 from labelrank._types import Array
 from labelrank.errors import InputError, MissingError
+from labelrank.evaluation import verdict
 from labelrank.evaluation.curves import CurvePoint, LearningPoint
 from labelrank.metrics import criteria as table_of_criteria
 from labelrank.metrics.curves import PrecisionRecall, Reliability
-from labelrank.relevance import Checked, check_relevance
+from labelrank.relevance import Checked, cardinality, check_relevance
 
 CURVES = 12
 _PAIRS, _MAP = 20, 12
@@ -125,7 +126,8 @@ class Document(NamedTuple):
 class Results:
     """All that a page shows; `threshold` is None where sets are not a cut at one score.
 
-    `beside` holds the criteria of other models or thresholds, by name.
+    `beside` holds the criteria of other models or thresholds, by name; `guess` those of guessing
+    by frequency, and `verdict` is the sentence that weighs the model against it.
     """
 
     title: str
@@ -141,6 +143,8 @@ class Results:
     reliability: Reliability | None = None
     learning: LearningCurve | None = None
     documents: Sequence[Document] = ()
+    guess: Mapping[str, float] = field(default_factory=dict)
+    verdict: str = ""
 
 
 def gather(
@@ -184,9 +188,12 @@ def gather(
         members = decoding.above(scores, cut)
     reliability = None if probabilities is None else metrics.reliability(relevance, probabilities)
     labels = label_results(relevance, scores, members, names)
+    criteria = criteria or metrics.evaluate(relevance, scores, cut, members)
+    guess = verdict.guessing(relevance)
     return Results(
         title=title, facts=facts, labels=labels, threshold=threshold, reliability=reliability,
-        criteria=criteria or metrics.evaluate(relevance, scores, cut, members),
+        criteria=criteria, guess=guess,
+        verdict=verdict.sentence(criteria, guess, cardinality(relevance.matrix)),
         curve=metrics.precision_recall_curve(relevance, scores),
         label_curves=_label_curves(relevance, scores, labels, curves_of),
         confusion=confusion(relevance, members, labels), **more,
