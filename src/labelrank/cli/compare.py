@@ -85,7 +85,7 @@ def compare(
     for name in judged_by:
         criteria.get(name)
     with shown.progress(f"reading {', '.join(data)}"):
-        read = [reading.source(name).read("all") for name in data]
+        read = [reading.source(name).labelled("all") for name in data]
     with shown.progress("comparing") as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", FitFailedWarning)
         frame = labelrank.evaluation.compare(

@@ -37,7 +37,7 @@ def evaluate(
     from labelrank.cli.printing import as_json
 
     tagger = trained.load()
-    dataset = source.read("test")
+    dataset = source.labelled("test", tagger)
     _check(tagger, label, report, train, curve)
     learning = _learning(tagger, dataset, curve, train, source, shown)
     with shown.progress("evaluating"):
@@ -101,7 +101,7 @@ def _learning(
         return read_learning_curve(curve)
     if train is None:
         return None
-    learned = replace(source, data=train, part=None).read("train")
+    learned = replace(source, data=train, part=None).labelled("train", tagger)
     with shown.progress("learning growing parts") as advance:
         points = evaluation.learning_curve(
             tagger, models.documents_of(learned, tagger), models.relevance_of(learned, tagger),

@@ -29,7 +29,7 @@ def explain(
     from labelrank.errors import InputError
 
     tagger = trained.load()
-    dataset = source.read("test")
+    dataset = source.read("test", tagger)
     if row > dataset.n_instances:
         raise InputError(f"got --row {row}, but the data has {dataset.n_instances} documents")
     x = tagger.features(models.documents_of(dataset, tagger)[row - 1 : row])

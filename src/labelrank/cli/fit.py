@@ -1,12 +1,14 @@
-"""`labelrank fit`: learn a model from labelled data and save it."""
+"""`labelrank fit`: learn a model from labelled data, save it, and say what it is worth."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import typer
 from typer import Option
 
 from labelrank.cli.options import Criteria, Recipe, Shown, only
-from labelrank.cli.sources import Source
+from labelrank.cli.sources import Source, only_labelled
 
 EXAMPLE = "labelrank fit train.csv -o tags.labelrank"
 
@@ -19,23 +21,30 @@ def fit(
     budget: float | None = Option(
         None, metavar="SECONDS", min=0.001,
         help="Time that --learner auto may take to choose and fit."),
-    dry_run: bool = Option(False, "--dry-run", help="Only say what memory and time it would take."),
+    dry_run: bool = Option(
+        False, "--dry-run", help="Only say what was read, and what learning it would take."),
 ) -> None:  # fmt: skip
-    """Learn a model from labelled data and save it (by default as DATA.labelrank, here)."""
+    """Say what was read, learn a model from it, save it (as DATA.labelrank, here) and say how
+    good it is on rows held out."""
     from labelrank import persistence
     from labelrank.atomic import check_writable
     from labelrank.cli import models
-    from labelrank.cli.printing import as_json, table
+    from labelrank.cli.printing import as_json
+    from labelrank.cli.survey import show, survey
 
     check_writable(out)
     goal = _goal(recipe.learner, criterion=only("--criterion", criterion), budget=budget)
     learner = recipe.make(goal)
     with shown.progress(f"reading {source.data}"):
-        dataset = source.read("train")
+        whole = source.read("train")
+        models.check_labels(whole)
+        unlabelled = source.takes_unlabelled(whole)
+        facts = survey(whole, source.roles(), unlabelled)
+        dataset = only_labelled(whole, unlabelled)
+    if not (shown.json or shown.quiet):
+        show(facts)
     if dry_run:
-        costs = models.forecast(recipe, learner, dataset)
-        title = f"{recipe.learner} on {dataset.name}"
-        as_json(costs) if shown.json else table(title, ("", ""), costs.items())
+        _tell_costs(models.forecast(recipe, learner, dataset), recipe, facts, shown)
         return
     with shown.progress(f"learning {dataset.n_instances:,} instances"):
         tagger = recipe.teach(learner, dataset)
@@ -43,12 +52,32 @@ def fit(
     summary = {**tagger.summary_, "model": str(path), "bytes": path.stat().st_size}
     trials = getattr(tagger.learner_, "trials_", [])
     if shown.json:
-        as_json(summary | ({"trials": trials} if trials else {}))
+        as_json(summary | ({"trials": trials} if trials else {}) | {"read": facts})
     elif not shown.quiet:
         _show_trials(trials, getattr(learner, "criterion", ""))
-        size = f"{summary.pop('bytes') / 2**20:,.1f} MiB"
-        rows = [(key.removeprefix("n_"), value) for key, value in summary.items()]
-        table(f"{recipe.learner} learned {dataset.name}", ("", ""), [*rows, ("size", size)])
+        _tell_learned(recipe.learner, summary)
+
+
+def _tell_costs(
+    costs: Mapping[str, Any], recipe: Recipe, facts: Mapping[str, Any], shown: Shown
+) -> None:
+    from labelrank.cli.printing import as_json, table
+
+    if shown.json:
+        as_json({**costs, "read": facts})
+    else:
+        table(f"\n{recipe.learner} would learn", ("", ""), costs.items())
+
+
+def _tell_learned(learner: str, summary: Mapping[str, Any]) -> None:
+    from labelrank.cli.printing import wrapped
+    from labelrank.report import duration
+
+    typer.echo(wrapped(
+        f"{learner} learned {summary['n_documents']:,} rows of {summary['n_features']:,} "
+        f"features in {duration(summary['seconds'])}: {summary['model']}, "
+        f"{summary['bytes'] / 2**20:,.1f} MiB"
+    ))  # fmt: skip
 
 
 def _show_trials(trials: list[dict[str, Any]], criterion: str) -> None:

@@ -68,7 +68,7 @@ def learn(
     with held_back() as held:  # an interrupt waits for the end of the batch
         try:
             with shown.progress(f"learning {source.data}") as advance, _opened_curve(curve) as file:
-                for part, total in _arriving(source.batches(batch), held):
+                for part, total in _arriving(source.labelled_batches(batch, tagger), held):
                     before = lessons.learned
                     lessons.teach(part, tally)
                     advance(lessons.learned, total)

@@ -1,8 +1,9 @@
 """The data of a command: which, how to read them, whole or in batches."""
 
 import os
+import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from typer import Argument, Option
 from labelrank.errors import InputError, MissingError, meant
 
 PARTS = ("train", "validation", "test", "all")
+UNLABELLED = ("skip", "none")
 ROLES = ("text", "number", "category", "date", "vector", "id", "ignore")
 
 _reads = partial(Option, rich_help_panel="What is what in DATA (found where not given)")
@@ -90,15 +92,18 @@ class Source(Reading):
     part: Annotated[str | None, _finds(
         metavar="PART", help=f"The part of DATA to use: {', '.join(PARTS)}.")] = None  # fmt: skip
 
-    def read(self, usual: str) -> Any:
-        """The part asked for; by default the usual one if the data has parts, else all."""
+    def read(self, usual: str, tagger: Any = None) -> Any:
+        """The part asked for; by default the usual one if the data has parts, else all.
+
+        It is read as the data of the tagger were, but for what the options say.
+        """
         from labelrank import datasets
 
         use_folder(self.folder)
         if self.part is not None and self.part not in PARTS:
             near = meant(self.part, PARTS)
             raise InputError(f"got --part {self.part}; {near}use one of {', '.join(PARTS)}")
-        whole = datasets.load(self.data, **self.options())
+        whole = datasets.load(self.data, **self.options(tagger))
         wanted = self.part or usual
         chosen = whole if wanted == "all" else getattr(whole, wanted)
         if chosen is None and self.part is not None:
@@ -106,8 +111,24 @@ class Source(Reading):
             raise MissingError(f"{whole.name} has no {wanted} part; use {there}")
         return whole if chosen is None else chosen
 
-    def options(self) -> dict[str, Any]:
-        """What was said of the data, as `load` takes it."""
+    def labelled(self, usual: str, tagger: Any = None) -> Any:
+        """The part, without the rows that have no labels unless they are to stay."""
+        dataset = self.read(usual, tagger)
+        return only_labelled(dataset, self.takes_unlabelled(dataset, tagger))
+
+    def takes_unlabelled(self, dataset: Any, tagger: Any = None) -> str:
+        """ "skip" or "none": as the option says, else the tagger, else the layout of the data.
+
+        A row whose cell of labels is empty was not labelled; a row of zeros was.
+        """
+        if self.unlabelled is not None and self.unlabelled not in UNLABELLED:
+            raise InputError(f"got --unlabelled {self.unlabelled}; use {' or '.join(UNLABELLED)}")
+        learned = (getattr(tagger, "reading_", None) or {}).get("unlabelled")
+        columns = (dataset.reading or {}).get("label_columns") or ()
+        return self.unlabelled or learned or ("skip" if len(columns) == 1 else "none")
+
+    def options(self, tagger: Any = None) -> dict[str, Any]:
+        """What was said of the data, and how the tagger reads data, as `load` takes it."""
         if self.labels_first and self.labels is None:
             raise InputError("got --labels-first without a number; add --labels N")
         given = {
@@ -120,7 +141,12 @@ class Source(Reading):
             "ordered": self.ordered, "merge_spellings": self.merge_spellings,
             "roles": self.roles(),
         }  # fmt: skip
-        return {name: value for name, value in given.items() if value}
+        chosen = {name: value for name, value in given.items() if value}
+        reading = getattr(tagger, "reading_", None)
+        if reading is None:
+            return chosen
+        _tell_other(chosen, reading)
+        return {"reading": reading, **chosen}
 
     def roles(self) -> dict[str, str]:
         """The roles of columns that were given."""
@@ -136,19 +162,60 @@ class Source(Reading):
             found[name] = role
         return found
 
-    def batches(self, size: int) -> Iterator[tuple[Any, int | None]]:
+    def batches(self, size: int, tagger: Any = None) -> Iterator[tuple[Any, int | None]]:
         """Parts of the data with its whole size, if known; files of lines are never read whole."""
         from labelrank.datasets import formats
         from labelrank.resources import blocks
 
         ending = "".join(Path(self.data).suffixes[:1])
         if self.data == "-" or ending in _STREAMED or self.input_format in _STREAMED:
-            for part in formats.stream(self.data, size, **self.options()):
+            for part in formats.stream(self.data, size, **self.options(tagger)):
                 yield part, None
             return
-        whole = self.read("train")
+        whole = self.read("train", tagger)
         for rows in blocks(whole.n_instances, size):
             yield whole.subset(range(rows.start, rows.stop)), whole.n_instances
+
+    def labelled_batches(self, size: int, tagger: Any) -> Iterator[tuple[Any, int | None]]:
+        """Parts of the data, without the rows that have no labels unless they are to stay."""
+        for part, total in self.batches(size, tagger):
+            kept = only_labelled(part, self.takes_unlabelled(part, tagger))
+            if kept.n_instances:
+                yield kept, total
+
+
+def only_labelled(dataset: Any, unlabelled: str) -> Any:
+    """The data without rows that have no labels, if these are to be skipped."""
+    import numpy as np
+
+    if unlabelled != "skip" or not dataset.n_labels or dataset.target_classes is not None:
+        return dataset
+    has_any = np.diff(dataset.Y.indptr) > 0
+    parts: Any = {name: only_labelled(part, unlabelled) for name, part in dataset.parts.items()}
+    return dataset if has_any.all() else replace(dataset.subset(has_any), **parts)
+
+
+def _tell_other(chosen: dict[str, Any], reading: dict[str, Any]) -> None:
+    """A warning for each option that reads other data than the model has learned from."""
+    for option, key in _LEARNED_AS.items():
+        learned, got = _several(reading.get(key)), _several(chosen.get(option))
+        if got and learned and got != learned:
+            flag = option.replace("label_delimiter", "label_separator").replace("_", "-")
+            names = " and ".join(map(repr, learned))
+            warnings.warn(
+                f"--{flag} {' '.join(got)} is used, though the model has learned with {names}",
+                stacklevel=4,
+            )
+
+
+_LEARNED_AS = {
+    "text_column": "text_column", "label_column": "label_columns", "id_column": "id_column",
+    "label_delimiter": "label_separator",
+}  # fmt: skip
+
+
+def _several(names: Any) -> list[str]:
+    return [names] if isinstance(names, str) else list(names or ())
 
 
 _STREAMED = (".jsonl", ".csv", ".tsv", "jsonl", "csv")

@@ -37,7 +37,7 @@ def tune(
     values = models.grid(recipe.learner, grid)
     learner = recipe.make({key: tried[0] for key, tried in values.items()})
     with shown.progress(f"reading {source.data}"):
-        dataset = source.read("train")
+        dataset = source.labelled("train")
     models.check_labels(dataset)
     with shown.progress(f"tuning {recipe.learner}"):
         first = _least(dataset.n_instances, values, folds, factor, least)
