@@ -209,3 +209,19 @@ def test_an_interrupt_is_quiet(model, tmp_path):
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 130
         assert process.stderr.read() == b"labelrank: interrupted\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no streams that are closed")
+@pytest.mark.parametrize(
+    ("stream", "code", "said"),
+    [("<&-", 2, "standard input"), (">&-", 2, "standard output is closed"), ("2>&-", 0, "")],
+)
+def test_closed_streams_are_no_defect(model, news, tmp_path, stream, code, said):
+    data = "- --format jsonl" if stream == "<&-" else news
+    program = f'"{sys.executable}" -c "from labelrank.cli import main; main()"'
+    line = f'{program} predict "{model}" {data} --json {stream}'
+    done = subprocess.run(["sh", "-c", line], capture_output=True, timeout=60, check=False)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+    assert done.stderr.count(b"\n") == bool(code)

@@ -2,6 +2,7 @@
 Modules import what is heavy inside their functions, for `labelrank --help` reads all of them."""
 
 import importlib
+import os
 import sys
 import warnings
 from typing import Any
@@ -58,6 +59,7 @@ def _labelrank(
 
 
 def main() -> None:
+    _occupy_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # names and texts are written whatever the locale says
             encoding = None if stream.isatty() else "utf-8"
@@ -65,6 +67,18 @@ def main() -> None:
     warnings.showwarning = _warn  # type: ignore[assignment]
     raise_when_terminated()
     app(prog_name="labelrank")
+
+
+def _occupy_closed_streams() -> None:
+    """Put something in the place of closed standard streams, or the next file opened gets it.
+
+    Input is empty then, and writing output is refused, for answers may not vanish unsaid.
+    """
+    ways = {"stdin": os.O_RDONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
+    for number, (name, way) in enumerate(ways.items()):
+        if getattr(sys, name) is None and os.open(os.devnull, way) == number:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def _warn(message: Warning | str, *_: Any) -> None:

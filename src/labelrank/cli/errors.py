@@ -1,6 +1,7 @@
 """Where every mistake of a command becomes one sentence and an exit code. An error that is not
 caught here is a defect of labelrank, and its traceback is wanted."""
 
+import errno
 import functools
 import os
 import re
@@ -30,8 +31,8 @@ def explained(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             command(*args, **options)
             sys.stdout.flush()
-        except BrokenPipeError:  # standard output goes nowhere, so that the last flush cannot fail
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except BrokenPipeError:
+            _forget_output()
             raise typer.Exit(BROKEN_PIPE) from None
         except TerminatedError:
             _stop("asked to end", TERMINATED)
@@ -40,6 +41,9 @@ def explained(command: Callable[..., Any]) -> Callable[..., Any]:
         except MemoryError:
             _stop("out of memory; give fewer instances, features or labels", WRONG_INPUT)
         except OSError as error:
+            if error.errno == errno.EBADF:
+                _forget_output()
+                _stop("standard output is closed; give it a place, such as > answers", WRONG_INPUT)
             reason = (error.strerror or str(error)).lower()
             _stop(f"{error.filename}: {reason}" if error.filename else reason, WRONG_INPUT)
         except (LabelrankError, ValueError) as error:
@@ -55,6 +59,11 @@ def as_typed(sentence: str) -> str:
         return f"--{_FLAGS.get(option[1], option[1]).replace('_', '-')} "
 
     return _OPTION.sub(flag, sentence)
+
+
+def _forget_output() -> None:
+    """Let standard output go nowhere, so that the last flush cannot fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _stop(sentence: str, code: int) -> NoReturn:

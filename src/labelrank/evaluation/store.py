@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import labelrank
+from labelrank.atomic import BINARY, NO_WAIT, hold
 from labelrank.errors import MissingError
 
 _PACKAGE = Path(labelrank.__file__).parent
@@ -33,7 +34,7 @@ class CellStore:
     def __enter__(self) -> Self:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_WAIT | BINARY
             self._file = os.open(self.path, flags, 0o666)
         except OSError as error:
             raise self._refusal(error, "give a folder that you may write to") from error
@@ -65,16 +66,12 @@ class CellStore:
         self.done[record["fingerprint"]] = dict(record)
 
     def _hold(self) -> None:
-        import fcntl
-
         if not self.path.is_file():
             raise MissingError(f"{self.path} is not a regular file; give another folder")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not hold(self._file):
             raise MissingError(
                 f"{self.path} is in use by another run; wait for it, or give another folder"
-            ) from None
+            )
 
     def _recover(self) -> None:
         """Read the whole lines; a last one without its end is cut off, so that none joins it."""
