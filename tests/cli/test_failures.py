@@ -225,3 +225,12 @@ def test_closed_streams_are_no_defect(model, news, tmp_path, stream, code, said)
     assert said in done.stderr.decode()
     assert b"Traceback" not in done.stderr
     assert done.stderr.count(b"\n") == bool(code)
+
+
+def test_the_usual_place_of_a_model_is_tried_before_anything_is_learned(
+    run, news, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("labelrank.cli.options.Recipe.teach", lambda *_: pytest.fail("learned"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "news.labelrank").mkdir()
+    refused(run("fit", news, "-q"), "is a folder")

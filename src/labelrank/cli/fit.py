@@ -46,9 +46,11 @@ def fit(
     if dry_run:
         _tell_costs(models.forecast(recipe, learner, dataset), recipe, facts, shown)
         return
+    place = out or Path(f"{Path(dataset.name).name}.labelrank")
+    check_writable(place)
     with shown.progress(f"learning {dataset.n_instances:,} instances"):
         tagger = recipe.teach(learner, dataset)
-    path = persistence.save(tagger, out or Path(f"{Path(dataset.name).name}.labelrank"))
+    path = persistence.save(tagger, place)
     summary = {**tagger.summary_, "model": str(path), "bytes": path.stat().st_size}
     trials = getattr(tagger.learner_, "trials_", [])
     if shown.json:

@@ -6,9 +6,11 @@ import gzip
 import io
 import lzma
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from labelrank._zstd import zstd
-from labelrank.atomic import atomic_write
+from labelrank.atomic import NO_WAIT, atomic_write
 from labelrank.errors import FormatError, InputError, MissingError
 
 
@@ -69,6 +71,7 @@ COMPRESSED = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, ValueError)
 _PIECE = 1 << 20
+_PATIENCE = 10  # seconds
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -142,7 +145,7 @@ class Source:
             yield getattr(sys.stdin, "buffer", sys.stdin)
             return
         try:
-            file = open(self.path, "rb")  # noqa: SIM115
+            file = _opened(self.path)
         except IsADirectoryError as error:
             raise FormatError(f"{self.name} is a folder; give the path of a data file") from error
         except (OSError, ValueError) as error:
@@ -172,6 +175,25 @@ class Source:
             lines.pop()
         self.limits.check("line", max(map(len, lines), default=0), self.name)
         return lines
+
+
+def _opened(path: str) -> IO[bytes]:
+    """The file; a named pipe that nobody writes to is refused, for that may take for ever."""
+    if not stat.S_ISFIFO(os.stat(path).st_mode):
+        return open(path, "rb")
+    with ThreadPoolExecutor(1) as pool:
+        file = pool.submit(open, path, "rb")  # waits for a writer
+        try:
+            return file.result(_PATIENCE)
+        except BaseException as error:
+            os.close(os.open(path, os.O_WRONLY | NO_WAIT))  # and need not wait any longer
+            file.result().close()
+            if isinstance(error, TimeoutError):
+                raise MissingError(
+                    f"{path} is a pipe that nobody has written to for {_PATIENCE} seconds; "
+                    "start what writes to it first"
+                ) from None
+            raise
 
 
 class _Readable(io.RawIOBase):
