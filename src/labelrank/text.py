@@ -5,7 +5,7 @@ favours words repeated in a few long texts. Hashing learns nothing, so it suits 
 """
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -228,6 +228,8 @@ def check_texts(texts: Iterable[str]) -> list[str]:
     """The texts as a list, or an InputError naming the first thing that is no text."""
     if isinstance(texts, str | bytes):
         raise InputError("got one string where a list of texts is wanted; wrap it in [ ]")
+    if isinstance(texts, Mapping) or hasattr(texts, "columns"):
+        raise InputError("got a table where a list of texts is wanted; give one of its columns")
     texts = list(texts)
     for i, text in enumerate(texts):
         if not isinstance(text, str):

@@ -44,7 +44,8 @@ _PARTS = {
     "CentroidRanker": "learners.pairwise.shortlist",
     "ShortlistScorer": "learners.pairwise.shortlist",
     "Weighting": "learners.auto.race", "TargetInfo": "relevance", "TextColumn": "text",
-    "Column": "table.roles",
+    "Column": "table.roles", "TablePreparation": "table.preparation",
+    **dict.fromkeys(("NumberPart", "CategoryPart", "VectorPart", "TextPart"), "table.parts"),
 }  # fmt: skip
 
 # Where the class of a name is, as "module:class". Names are for ever; places may change.

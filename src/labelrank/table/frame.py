@@ -8,7 +8,8 @@ import datetime
 import decimal
 import numbers
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,25 +35,22 @@ def is_frame(documents: Any) -> bool:
     return has_columns and not sp.issparse(documents)
 
 
-def columns_of(frame: Any) -> Columns:
-    """The columns of a frame by name, all of one length and of plain cells.
+def columns_of(frame: Any, names: Iterable[str] | None = None) -> Columns:
+    """The columns of a frame by name (or those of these names), all of one length, of plain cells.
 
     Examples
     --------
     >>> columns_of({"age": (31, None), "colour": ["red", "blue"]})
     {'age': [31, None], 'colour': ['red', 'blue']}
     """
-    if isinstance(frame, Mapping):
-        pairs = list(frame.items())
-    elif hasattr(frame, "get_columns"):
-        pairs = [(column.name, column) for column in frame.get_columns()]
-    else:
-        pairs = [(name, frame.iloc[:, k]) for k, name in enumerate(frame.columns)]
-    names = [_named(name, place) for place, (name, _) in enumerate(pairs, 1)]
-    if len(set(names)) < len(names):
-        twice = Counter(names).most_common(1)[0][0]
+    pairs = _pairs(frame)
+    if names is not None:
+        wanted = set(names)
+        pairs = [pair for pair in pairs if pair[0] in wanted]
+    twice, times = Counter(name for name, _ in pairs).most_common(1)[0] if pairs else ("", 0)
+    if times > 1:
         raise InputError(f"got two columns named {twice!r}; rename one")
-    columns = {name: _cells(name, cells) for name, (_, cells) in zip(names, pairs)}
+    columns = {name: _cells(name, column()) for name, column in pairs}
     lengths = {name: len(cells) for name, cells in columns.items()}
     if len(set(lengths.values())) > 1:
         short, long = (pick(lengths, key=lengths.__getitem__) for pick in (min, max))
@@ -61,6 +59,30 @@ def columns_of(frame: Any) -> Columns:
             "give every column a cell per row"
         )
     return columns
+
+
+def names_of(frame: Any) -> list[str]:
+    """The names of the columns of a frame."""
+    return [name for name, _ in _pairs(frame)]
+
+
+def _pairs(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
+    """The names of the columns, and what gets each."""
+    if isinstance(frame, Mapping):
+        names, get = list(frame), frame.__getitem__
+        getters = [partial(get, name) for name in names]
+    elif hasattr(frame, "get_columns"):
+        names = list(frame.columns)
+        getters = [partial(frame.get_column, name) for name in names]
+    else:
+        names = list(frame.columns)
+        getters = [partial(_of_place, frame, k) for k in range(len(names))]
+    named = [_named(name, place) for place, name in enumerate(names, 1)]
+    return list(zip(named, getters))
+
+
+def _of_place(frame: Any, place: int) -> Any:
+    return frame.iloc[:, place]
 
 
 def n_rows(columns: Columns) -> int:

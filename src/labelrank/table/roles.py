@@ -5,14 +5,14 @@ the list, and `why` says the reason.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from labelrank._types import Array
 from labelrank.declared import stored, value
-from labelrank.errors import InputError
+from labelrank.errors import InputError, meant
 from labelrank.table.cells import DATES, SINGLE, Cells
 from labelrank.table.frame import columns_of
 from labelrank.table.written import PLAIN, date_form, number_form
@@ -46,7 +46,11 @@ class Column(NamedTuple):
 
 
 def find_roles(
-    columns: Any, given: Mapping[str, str] | None = None, *, decimal: str | None = None
+    columns: Any,
+    given: Mapping[str, str] | None = None,
+    *,
+    decimal: str | None = None,
+    mistakes: str = "error",
 ) -> list[Column]:
     """The role of each column of a frame, in its order.
 
@@ -59,6 +63,8 @@ def find_roles(
         "vector"; "id" and "ignore" leave a column out.
     decimal : {".", ",", None}
         The decimal mark where the numbers of a column leave it open, as 1,234 does.
+    mistakes : {"error", "gap"}
+        What few cells are that do not fit their column, such as 1O among numbers.
 
     Returns
     -------
@@ -74,30 +80,51 @@ def find_roles(
     colour: category: 2 categories
     kind: constant: one value only
     """
-    columns, given = columns_of(columns), dict(given or {})
+    cells = {name: Cells(raw) for name, raw in columns_of(columns).items()}
+    return roles_of(cells, given, decimal, mistakes == "gap")
+
+
+def roles_of(
+    columns: Mapping[str, Cells],
+    given: Mapping[str, str] | None,
+    decimal: str | None,
+    lenient: bool,
+) -> list[Column]:
+    """The role of each column, of cells that are used on."""
+    given = dict(given or {})
     for name, role in given.items():
         if name not in columns:
-            raise InputError(f"got a role for {name!r}, but the table has no such column")
+            near = meant(name, columns)
+            raise InputError(
+                f"got a role for {name!r}, but the table has no such column; {near}"
+                f"it has {listed(columns)}"
+            )
         if role not in ROLES:
             raise InputError(f"got role {role!r} for {name!r}; use one of {', '.join(ROLES)}")
     return [
-        _asked(name, Cells(cells), given[name], decimal)
+        _asked(name, cells, given[name], decimal, lenient)
         if name in given
-        else _found(name, Cells(cells), decimal)
+        else _found(name, cells, decimal, lenient)
         for name, cells in columns.items()
     ]
 
 
-def _asked(name: str, cells: Cells, role: str, decimal: str | None) -> Column:
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """The first names, for a message."""
+    names = list(names)
+    return ", ".join(map(repr, names[:most])) + (", ..." if len(names) > most else "")
+
+
+def _asked(name: str, cells: Cells, role: str, decimal: str | None, lenient: bool) -> Column:
     """The column in the role that the user gave it, or an error naming a cell that does not fit."""
     if role in ("id", "ignore"):
         return Column(name, "id" if role == "id" else "ignored", "left out as asked")
     form = ""
     if role in ("text", "category"):
-        bad = _unnamed(cells)
+        bad = unnamed(cells)
     else:
         form, values, bad = _read_as(role, cells, decimal)
-    if bad.any():
+    if bad.any() and not lenient:
         raise cells.error(
             bad, name, f"which is no {role}; mend it, or give the column another role"
         )
@@ -120,7 +147,7 @@ def _gaps(cells: Cells) -> str:
     return f", {n_gaps} gap{'s' * (n_gaps > 1)}" if n_gaps else ""
 
 
-def _unnamed(cells: Cells) -> Array:
+def unnamed(cells: Cells) -> Array:
     """Which cells are no single values but lists, dicts, bytes."""
     if cells.is_array:
         return np.full(len(cells), cells.raw.ndim > 1)
@@ -129,34 +156,37 @@ def _unnamed(cells: Cells) -> Array:
     return np.array([type(cell) not in SINGLE for cell in cells.raw])
 
 
-def _found(name: str, cells: Cells, decimal: str | None) -> Column:
+def _found(name: str, cells: Cells, decimal: str | None, lenient: bool) -> Column:
     if cells.n_gaps == len(cells):
         return Column(name, "constant", "no value at all")
     if cells.are_lists:
-        return _vector(name, cells)
-    bad = _unnamed(cells)
+        return _vector(name, cells, lenient)
+    found = _number(name, cells, decimal, lenient) or _date(name, cells, lenient)
+    if found is not None:
+        return found
+    bad = unnamed(cells)
     if bad.any():
         kind = type(cells.raw[int(np.argmax(bad))]).__name__
         return Column(name, "ignored", f"cells of type {kind} are no feature")
-    return _number(name, cells, decimal) or _date(name, cells) or _named(name, cells)
+    return _named(name, cells)
 
 
-def _vector(name: str, cells: Cells) -> Column:
+def _vector(name: str, cells: Cells, lenient: bool) -> Column:
     items = [] if cells.is_array else next((row for row in cells.lists if row), [""])
     if any(type(item) not in (int, float) for item in items):
         return Column(name, "ignored", "lists of names are no feature")
     bad = cells.vectors(cells.width)[1]
-    if bad.any():
+    if bad.any() and not lenient:
         wanted = f"which is no vector of {cells.width} numbers as the first one is"
         raise cells.error(bad, name, f"{wanted}; mend it, or give the column the role ignore")
     return Column(name, "vector", f"vectors of {cells.width} numbers{_gaps(cells)}")
 
 
-def _number(name: str, cells: Cells, decimal: str | None) -> Column | None:
+def _number(name: str, cells: Cells, decimal: str | None, lenient: bool) -> Column | None:
     form, values, bad = _read_as("number", cells, decimal)
-    if not _are_all(name, cells, bad, "numbers"):
+    if not _are_all(name, cells, bad, "numbers", lenient):
         return None
-    values = values[~cells.gaps]
+    values = values[~(cells.gaps | bad)]
     n, n_distinct = len(values), len(np.unique(values))
     if n_distinct == 1:
         return _single(name, cells)
@@ -169,24 +199,26 @@ def _number(name: str, cells: Cells, decimal: str | None) -> Column | None:
     return Column(name, "number", f"numbers{written}{_gaps(cells)}", form)
 
 
-def _date(name: str, cells: Cells) -> Column | None:
+def _date(name: str, cells: Cells, lenient: bool) -> Column | None:
     if not _may_be_dates(cells):
         return None
     form, values, bad = _read_as("date", cells, None)
-    if not _are_all(name, cells, bad, "dates"):
+    if not _are_all(name, cells, bad, "dates", lenient):
         return None
-    if len(np.unique(values[~cells.gaps])) == 1:
+    if len(np.unique(values[~(cells.gaps | bad)])) == 1:
         return _single(name, cells)
     is_open = date_form(cells.present)[1]
     order = f", taken as {form} (they leave it open)" if is_open else f", {form}" if form else ""
     return Column(name, "date", f"dates{order}{_gaps(cells)}", form)
 
 
-def _are_all(name: str, cells: Cells, bad: Array, what: str) -> bool:
-    """Whether no cell is bad; an error where only a few are."""
+def _are_all(name: str, cells: Cells, bad: Array, what: str, lenient: bool) -> bool:
+    """Whether no cell is bad; an error, or yes if `lenient`, where only a few are."""
     n_present = len(cells) - cells.n_gaps
     n_bad = int(bad.sum())
     if 0 < n_bad * _MISTAKES <= n_present:
+        if lenient:
+            return True
         share = f"{n_present - n_bad} of {n_present}"
         way = "mend it, or give the column the role category"
         raise cells.error(bad, name, f"where {share} cells are {what}; {way}")
