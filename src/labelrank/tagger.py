@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Self
@@ -21,7 +21,8 @@ from labelrank.interrupts import held_back
 from labelrank.learners.base import Answer, LabelRanker
 from labelrank.relevance import RelevanceBinarizer, check_relevance
 from labelrank.resources import blocks
-from labelrank.text import REPRESENTATIONS, TextColumn, TextVectorizer, make_vectorizer
+from labelrank.table import is_frame
+from labelrank.text import REPRESENTATIONS, TextColumn, make_vectorizer
 
 Names = Sequence[Any] | None
 _SCORES_AT_ONCE = 2**22
@@ -30,6 +31,10 @@ _SUMMARY: dict[str, Any] = {
     **dict.fromkeys(("n_documents", "n_features", "n_labels"), int),
     "seconds": int | float,
 }
+
+
+class _Features(np.ndarray):
+    """A dense matrix that `Tagger.features` made of a table: raw numbers are no features of it."""
 
 
 class RankedLabel(NamedTuple):
@@ -42,11 +47,14 @@ class RankedLabel(NamedTuple):
 
 @stored(
     "Tagger", 1, label_names_=anything(), learner_=nested(), vectorizer_=nested(optional=True),
-    summary_=anything(volatile=True),
+    summary_=anything(volatile=True), reading_=anything(optional=True),
 )  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
 class Tagger(BaseEstimator):
     """Tag documents: vectoriser, learner and label names in one.
+
+    Documents are a list of texts, a feature matrix, or a table (a DataFrame of pandas or polars, a
+    dict of columns), see `labelrank.table.TablePreparation`.
 
     Parameters
     ----------
@@ -55,8 +63,9 @@ class Tagger(BaseEstimator):
         averaged `BinaryRelevancePerceptron` of five epochs with margin 1.
     representation, max_terms
         How texts become features, see `labelrank.text.TextVectorizer`; not used for matrices.
+    roles : dict or None, what columns of a table are, by name
     vectorizer : transformer or None
-        Takes texts in place of the one that `representation` names.
+        Takes texts or tables in place of the one that the parameters above describe.
     ordered : bool, default False
         Label lists state a preference, most relevant first.
     new_labels : {"error", "ignore", "add"}
@@ -66,7 +75,8 @@ class Tagger(BaseEstimator):
     ----------
     label_names_ : list
     learner_ : the fitted learner
-    vectorizer_ : the fitted vectoriser, or None after feature matrices
+    vectorizer_ : the fitted vectoriser (for tables a TablePreparation); None after matrices
+    reading_ : dict or None, how the file was read that the model learned
     summary_ : dict of what the model was trained on, by what, when, and how long it took
 
     Examples
@@ -83,18 +93,20 @@ class Tagger(BaseEstimator):
     learner: Any = dataclasses.field(default=None, kw_only=False)
     representation: str = choice(*REPRESENTATIONS)
     max_terms: int | None = number(None, least=1, whole=True, or_none=True)
+    roles: Mapping[str, str] | None = None
     vectorizer: Any = None
     ordered: bool = flag(False)
     new_labels: str = choice("error", "ignore", "add")
 
     def fit(
-        self, documents: Any, labels: Any, *, label_names: Names = None, name: str | None = None
-    ) -> Self:
-        """Learn from texts or features and their labels, forgetting what was learned.
+        self, documents: Any, labels: Any, *, label_names: Names = None, name: str | None = None,
+        reading: dict[str, Any] | None = None,
+    ) -> Self:  # fmt: skip
+        """Learn from documents and their labels, forgetting what was learned.
 
         `labels` are label lists, or a relevance matrix whose columns `label_names` names.
         `label_names` with lists fixes the labels and their order. `name` of the training set
-        is kept in `summary_`.
+        is kept in `summary_`, and `reading`, how its file was read, in `reading_`.
         """
         began = time.perf_counter()
         check_parameters(self)
@@ -103,21 +115,27 @@ class Tagger(BaseEstimator):
         vectorizer, X = self._first_features(documents, learner)
         learner.fit(X, _targets(learner, X, Y))
         self.learner_, self.vectorizer_, self.label_names_ = learner, vectorizer, names
+        self.reading_ = reading
         self.summary_ = self._summary(X.shape, {"data": name}, began)
         return self
 
     def partial_fit(
-        self, documents: Any, labels: Any, *, label_names: Names = None, name: str | None = None
-    ) -> Self:
+        self, documents: Any, labels: Any, *, label_names: Names = None, name: str | None = None,
+        reading: dict[str, Any] | None = None,
+    ) -> Self:  # fmt: skip
         """Learn from more documents or corrections, in the given order.
 
-        The first call on a fresh Tagger fixes the terms, so let it be a good sample, or use
-        representation="hashing". Ctrl-C waits until they are learned; a second one does not.
+        The first call on a fresh Tagger fixes the terms (of tables also roles and scales), so let
+        it be a good sample, or use representation="hashing". Ctrl-C waits until the documents are
+        learned; a second one does not.
         """
+        is_first = not hasattr(self, "label_names_")
         with held_back():
-            return self._taught(documents, labels, label_names, name)
+            self._taught(documents, labels, label_names, name)
+            self.reading_ = reading if is_first else self.reading_
+        return self
 
-    def _taught(self, documents: Any, labels: Any, label_names: Names, name: str | None) -> Self:
+    def _taught(self, documents: Any, labels: Any, label_names: Names, name: str | None) -> None:
         began = time.perf_counter()
         check_parameters(self)
         is_first = not hasattr(self, "label_names_")
@@ -138,26 +156,34 @@ class Tagger(BaseEstimator):
         self.learner_, self.vectorizer_, self.label_names_ = learner, vectorizer, names
         before = {} if is_first else self.summary_
         self.summary_ = self._summary(X.shape, before | ({"data": name} if name else {}), began)
-        return self
 
     def features(self, documents: Any) -> Any:
-        """What the learner reads: texts turned into features; a feature matrix stays as it is.
+        """What the learner reads: documents turned into features; a matrix stays as it is.
 
-        Every method that takes texts takes their features too, so that they are made only once.
+        Every method that takes documents takes their features too, so that they are made once.
         """
         check_is_fitted(self)
-        is_matrix = _is_matrix(documents)
+        wanted, is_matrix = self.reads_, _is_matrix(documents)
         if self.vectorizer_ is None and is_matrix:
             return documents
-        if self.vectorizer_ is not None and not is_matrix:
-            return self.vectorizer_.transform(documents)
-        if is_matrix and documents.shape[1] == getattr(self.learner_, "n_features_in_", None):
+        if self.vectorizer_ is not None and _kind(documents) == wanted:
+            X = self.vectorizer_.transform(documents)
+            return X.view(_Features) if type(X) is np.ndarray and wanted == "a table" else X
+        is_made = wanted != "a table" or sp.issparse(documents) or isinstance(documents, _Features)
+        width = getattr(self.learner_, "n_features_in_", None)
+        if is_matrix and is_made and documents.shape[1] == width:
             return documents
-        wanted = "a feature matrix" if self.vectorizer_ is None else "a list of texts"
         raise InputError(
             f"got {type(documents).__name__}, but the model was trained on other input; "
             f"give {wanted}"
         )
+
+    @property
+    def reads_(self) -> str:
+        """What the model was trained on: "a list of texts", "a feature matrix" or "a table"."""
+        if self.vectorizer_ is None:
+            return "a feature matrix"
+        return "a table" if hasattr(self.vectorizer_, "feature_names_in_") else "a list of texts"
 
     def answer(self, documents: Any) -> Answer:
         """Scores and predicted sets (both documents × labels), from one pass over the documents."""
@@ -236,14 +262,19 @@ class Tagger(BaseEstimator):
 
     def after_loading(self) -> None:
         names, learner = self.label_names_, self.learner_
-        if not isinstance(names, list) or len(set(names)) != len(names):
-            raise ValueError("label names that are no list of distinct names")
+        self.reading_ = getattr(self, "reading_", None)
+        if (
+            not isinstance(self.reading_, dict | None)
+            or not isinstance(names, list)
+            or len(set(names)) != len(names)
+        ):
+            raise ValueError("label names that are no list of distinct names, or a strange reading")
         if isinstance(learner, LabelRanker) and learner.n_labels_ != len(names):
             raise ValueError(f"{len(names)} label names for {learner.n_labels_} labels")
-        if isinstance(self.vectorizer_, TextVectorizer):
-            width = getattr(learner, "n_features_in_", None)
-            if width != self.vectorizer_.n_columns_:
-                raise ValueError(f"{self.vectorizer_.n_columns_} terms for {width} features")
+        made = getattr(self.vectorizer_, "n_columns_", None)
+        width = getattr(learner, "n_features_in_", None)
+        if made is not None and width != made:
+            raise ValueError(f"a vectoriser of {made} features for a learner of {width}")
         summary = self.summary_ if isinstance(self.summary_, dict) else {}
         if not all(isinstance(summary.get(key), kind) for key, kind in _SUMMARY.items()):
             raise ValueError("a summary without its facts")
@@ -260,12 +291,19 @@ class Tagger(BaseEstimator):
 
     def _first_features(self, documents: Any, learner: Any) -> tuple[Any, Any]:
         """The vectoriser, fitted on the documents, and their features."""
-        if _is_matrix(documents):
+        kind = _kind(documents)
+        if kind == "a feature matrix":
             return None, documents
         if self.vectorizer is not None:
             vectorizer = clone(self.vectorizer)
         elif get_tags(learner).input_tags.string:
             vectorizer = TextColumn()
+        elif kind == "a table":
+            from labelrank.table import TablePreparation
+
+            vectorizer = TablePreparation(
+                self.roles, representation=self.representation, max_terms=self.max_terms
+            )
         else:
             vectorizer = make_vectorizer(self.representation, max_terms=self.max_terms)
         return vectorizer, vectorizer.fit_transform(documents)
@@ -302,13 +340,14 @@ class Tagger(BaseEstimator):
         """What the model was trained on; `before` is the summary of the earlier pieces."""
         vectorizer = self.vectorizer_
         kind = "features" if vectorizer is None else type(vectorizer).__name__
+        is_table = vectorizer is not None and self.reads_ == "a table"
         seconds = before.get("seconds", 0.0) + time.perf_counter() - began
         return {
             "data": before.get("data") or "",
             "n_documents": before.get("n_documents", 0) + int(shape[0]),
             "n_features": int(shape[1]),
             "n_labels": len(self.label_names_),
-            "representation": getattr(vectorizer, "representation", kind),
+            "representation": "table" if is_table else getattr(vectorizer, "representation", kind),
             "learner": type(self.learner_).__name__,
             "seconds": round(seconds, 3),
             "labelrank": __version__,
@@ -360,6 +399,13 @@ def probabilities(learner: Any, X: Any) -> Array:
         pairs = zip(given, learner.classes_, strict=True)
         given = np.column_stack([p @ (np.asarray(classes) > 0) for p, classes in pairs])
     return np.asarray(given)
+
+
+def _kind(documents: Any) -> str:
+    """What documents are: texts, a matrix or a table."""
+    if is_frame(documents):
+        return "a table"
+    return "a feature matrix" if _is_matrix(documents) else "a list of texts"
 
 
 def _is_matrix(value: Any) -> bool:

@@ -32,7 +32,8 @@ def explain(
     dataset = source.read("test", tagger)
     if row > dataset.n_instances:
         raise InputError(f"got --row {row}, but the data has {dataset.n_instances} documents")
-    x = tagger.features(models.documents_of(dataset, tagger)[row - 1 : row])
+    documents = models.documents_of(dataset, tagger)
+    x = tagger.features(models.rows_of(documents, slice(row - 1, row)))
     names = tagger.get_feature_names_out()
     for name in label or _predicted(tagger, x):
         reason = tagger.why(x, name, over=over)

@@ -111,21 +111,74 @@ def load_tagger(path: Path, own_classes: Sequence[str] = ()) -> Any:
 
 
 def documents_of(dataset: Any, tagger: Any) -> Any:
-    """Texts or features of the data, whichever the model was trained on."""
-    if tagger.vectorizer_ is not None:
-        if dataset.texts is None:
-            raise InputError(f"{dataset.name} has no text, but the model was trained on texts")
+    """Texts, table or features of the data, whichever the model was trained on."""
+    wanted = tagger.reads_
+    if wanted == "a list of texts" and dataset.texts is None:
+        raise InputError(
+            f"{dataset.name} has no text alone, but the model was trained on texts; "
+            "name their column by text_column=..."
+        )
+    if wanted == "a list of texts":
         return dataset.texts
+    if wanted == "a table":
+        return _table_of(dataset)
     if dataset.X is None:
-        raise InputError(f"{dataset.name} is text, but the model was trained on feature matrices")
+        got = "is text" if dataset.texts is not None else "has cells that are no numbers"
+        raise InputError(f"{dataset.name} {got}, but the model was trained on feature matrices")
+    return _padded(dataset.X, tagger.learner_.n_features_in_)
+
+
+def _table_of(dataset: Any) -> Any:
+    """The table of the data, or their named features as one."""
+    if dataset.table is not None:
+        return dataset.table
+    if dataset.X is None or dataset.feature_names is None:
+        raise InputError(
+            f"{dataset.name} has no named columns, but the model was trained on a table; "
+            "give a file with the columns of that"
+        )
     import scipy.sparse as sp
 
-    X, n_features = dataset.X, tagger.learner_.n_features_in_
+    X = sp.csc_array(dataset.X) if sp.issparse(dataset.X) else dataset.X
+    columns = (
+        X[:, [k]].toarray().ravel() if sp.issparse(X) else X[:, k] for k in range(X.shape[1])
+    )
+    return dict(zip(dataset.feature_names, columns, strict=True))
+
+
+def _padded(X: Any, n_features: int) -> Any:
+    """Features of sparse formats, which do not say how many there are: missing ones are zero."""
+    import scipy.sparse as sp
+
     if X.shape[1] >= n_features or not sp.issparse(X):
         return X
-    # Sparse formats do not say how many features there are: missing last ones are zero.
     missing = sp.csr_array((X.shape[0], n_features - X.shape[1]))
     return sp.csr_array(sp.hstack([X, missing], format="csr"))
+
+
+def rows_of(documents: Any, rows: slice) -> Any:
+    """Some of the documents: texts, rows of a matrix or of a table."""
+    from labelrank.table import columns_of, is_frame, take
+
+    return take(columns_of(documents), rows) if is_frame(documents) else documents[rows]
+
+
+def teach(tagger: Any, dataset: Any) -> Any:
+    """The tagger when it has learned the data set, and how this was read."""
+    return _with_roles(tagger, dataset).fit(
+        dataset.documents, dataset.Y, label_names=dataset.label_names, name=dataset.name,
+        reading=dataset.reading,
+    )  # fmt: skip
+
+
+def _with_roles(tagger: Any, dataset: Any) -> Any:
+    """The tagger with the roles of columns that were known when the data were read."""
+    from labelrank.table import ROLES
+
+    known = (dataset.reading or {}).get("roles") or {}
+    columns = dataset.table or {}
+    roles = {name: role for name, role in known.items() if name in columns and role in ROLES}
+    return tagger.set_params(roles=roles) if roles and tagger.roles is None else tagger
 
 
 def learn_more(tagger: Any, dataset: Any, X: Any = None) -> None:
@@ -133,8 +186,10 @@ def learn_more(tagger: Any, dataset: Any, X: Any = None) -> None:
     from labelrank.relevance import RelevanceBinarizer
 
     if not hasattr(tagger, "label_names_"):
-        documents = dataset.X if dataset.texts is None else dataset.texts
-        tagger.partial_fit(documents, dataset.Y, label_names=dataset.label_names, name=dataset.name)
+        _with_roles(tagger, dataset).partial_fit(
+            dataset.documents, dataset.Y, label_names=dataset.label_names, name=dataset.name,
+            reading=dataset.reading,
+        )  # fmt: skip
         return
     documents = documents_of(dataset, tagger) if X is None else X
     known = set(map(str, tagger.label_names_))
@@ -182,12 +237,15 @@ def forecast(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any]:
     """What learning the data set would take, as far as the learner can tell beforehand."""
     from labelrank import ThresholdedRanker
     from labelrank.learners.pairwise.forecast import forecasts
+    from labelrank.table import TablePreparation
     from labelrank.text import make_vectorizer
 
-    X = dataset.X
+    X, words = dataset.documents, {"max_terms": recipe.max_terms}
     if dataset.texts is not None:
-        X = make_vectorizer(recipe.representation, max_terms=recipe.max_terms)
-        X = X.fit_transform(dataset.texts)
+        X = make_vectorizer(recipe.representation, **words).fit_transform(X)
+    elif dataset.table is not None:
+        roles = _with_roles(recipe.tagger(learner), dataset).roles
+        X = TablePreparation(roles, representation=recipe.representation, **words).fit_transform(X)
     inner = learner.estimator if isinstance(learner, ThresholdedRanker) else learner
     sizes = {"instances": X.shape[0], "features": X.shape[1], "labels": dataset.n_labels}
     return sizes | forecasts(inner, X, dataset.Y)

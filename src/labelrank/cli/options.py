@@ -99,10 +99,7 @@ class Recipe:
         from labelrank.cli import models
 
         models.check_labels(dataset)
-        documents = dataset.X if dataset.texts is None else dataset.texts
-        return self.tagger(learner).fit(
-            documents, dataset.Y, label_names=dataset.label_names, name=dataset.name
-        )
+        return models.teach(self.tagger(learner), dataset)
 
 
 @dataclass(frozen=True)

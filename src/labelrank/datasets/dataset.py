@@ -60,6 +60,13 @@ class Dataset:
         return None if self.X is None else int(self.X.shape[1])
 
     @property
+    def documents(self) -> Any:
+        """What a model learns from: texts, else the table, else the matrix."""
+        if self.texts is not None:
+            return self.texts
+        return self.X if self.table is None else self.table
+
+    @property
     def parts(self) -> dict[str, Dataset]:
         """The official parts that there are, by name."""
         found = {part: getattr(self, part) for part in PARTS}
