@@ -34,8 +34,8 @@ def imported_at_the_top(name):
 
 def walk(name):
     """The files a reader may have to open to follow a module, without those everybody knows."""
-    known = {"labelrank", "labelrank.kernels._compile", "labelrank.errors", "labelrank._types"}
-    known.add("labelrank.interrupts")
+    own = ("kernels._compile", "errors", "interrupts", "_types", "_estimators")
+    known = {"labelrank", *(f"labelrank.{name}" for name in own)}
     opened, waiting = set(), [name]
     while waiting:
         module = waiting.pop()

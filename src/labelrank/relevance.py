@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from labelrank._estimators import BaseEstimator, TransformerMixin
 from labelrank.declared import array, check_parameters, choice, flag, stored, value
 from labelrank.errors import InputError
 from labelrank.rows import check_sparse, of_lengths
@@ -227,7 +227,7 @@ class RelevanceBinarizer(TransformerMixin, BaseEstimator):
     """
 
     ordered: bool = flag(False)
-    classes: Sequence[Any] | None = None
+    classes: Sequence[Any] | npt.NDArray[Any] | None = None
     unseen: str = choice("error", "ignore")
     sparse_output: bool = flag(True)
 

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank import __version__, decoding
+from labelrank._estimators import BaseEstimator
 from labelrank._types import Array
 from labelrank.declared import anything, check_parameters, choice, flag, nested, number, stored
 from labelrank.errors import InputError

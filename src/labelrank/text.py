@@ -12,10 +12,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
+from labelrank._estimators import BaseEstimator, TransformerMixin
 from labelrank._types import Array
 from labelrank.declared import anything, array, check_parameters, choice, flag, number, stored
 from labelrank.errors import InputError
@@ -85,7 +85,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self.fit_transform(texts)
         return self
 
-    def fit_transform(self, texts: Iterable[str], y: object = None, **_: object) -> sp.csr_array:
+    def fit_transform(self, texts: Iterable[str], y: Any = None, **_: Any) -> sp.csr_array:
         """Learn from the texts and return their features, reading them once."""
         check_parameters(self)
         texts = check_texts(texts)

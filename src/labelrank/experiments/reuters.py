@@ -125,7 +125,7 @@ def _vectorizer(terms: str) -> Any:
         every = labelrank.text.make_vectorizer("tfidf", sublinear_tf=True)
         constant = FunctionTransformer(with_constant, accept_sparse=True)
         return every if terms == "all" else make_pipeline(every, constant)
-    chosen = {"stop_words": "english", "min_df": 3}
+    chosen: dict[str, Any] = {"stop_words": "english", "min_df": 3}
     content = labelrank.text.make_vectorizer("tfidf", sublinear_tf=True, **chosen)
     if terms == "content":
         return content

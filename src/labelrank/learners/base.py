@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelrank import decoding
+from labelrank._estimators import BaseEstimator, ClassifierMixin
 from labelrank._types import Array, Float64, Int64
 from labelrank.declared import array, check_parameters, nested, stored, value
 from labelrank.errors import InputError
@@ -61,6 +61,8 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
         The labels: column names of Y where it has them, the classes of a class vector, else 0..K-1.
     n_labels_, n_features_in_ : int
     """
+
+    threshold: Any  # of learners that are not calibrated
 
     # A calibrated learner scores relative to the threshold label: the set is `scores > 0`.
     _calibrated = True

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from labelrank._estimators import BaseEstimator
 from labelrank._types import Array, Float64
 from labelrank.declared import array, stored, value
 from labelrank.errors import InputError
@@ -56,7 +57,7 @@ def candidates(kind: str, X: Any, Y: sp.csr_array) -> dict[str, BaseEstimator]:
     """Named learners, unfitted, for a criterion of "sets", of the "top" or of the whole "order"."""
     unit, dense = _mean_square(X), not sp.issparse(X)
     near = {"ML-kNN": MLkNN()} if dense else {}
-    svm = {
+    svm: dict[str, Any] = {
         f"SVM C={C:g}": BinaryRelevanceSVM(C=C / unit, fit_intercept=True, tol=0.1)
         for C in (0.5, 0.25, 1.0)
     }
@@ -65,7 +66,7 @@ def candidates(kind: str, X: Any, Y: sp.csr_array) -> dict[str, BaseEstimator]:
     relevant = (Y > 0).sum(axis=1)
     many = float((relevant * (Y.shape[1] - relevant)).sum()) > MOST_ARCS
     # After three epochs hardly the ranking changes; an intercept is worse for texts.
-    pro = {
+    pro: dict[str, Any] = {
         f"{'ProSVM-A' if many else 'ProSVM'} C={C:g}": ProSVM(
             C=C / unit, approximate=many, fit_intercept=dense, max_iter=3
         )

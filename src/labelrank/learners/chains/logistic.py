@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import log_expit, log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labelrank._estimators import BaseEstimator, ClassifierMixin
 from labelrank._types import Array, Float64, Int64
 from labelrank.declared import anything, array, check_parameters, number, stored, value
 from labelrank.errors import InputError

@@ -18,9 +18,9 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-from sklearn.base import BaseEstimator
 
 from labelrank import declared
+from labelrank._estimators import BaseEstimator
 from labelrank._types import Array, Float64, Int32, Int64
 from labelrank.declared import anything, array, choice, number, sparse, stored, threads
 from labelrank.errors import InputError
