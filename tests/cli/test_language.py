@@ -110,6 +110,19 @@ def test_what_is_not_known_gets_near_names_and_the_way_to_all(run, news, argumen
     assert how in done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["fit", "no.csv"], ["tune", "no.csv", "-l", "BR"], ["learn", "m", "no.csv", "-l", "BR"],
+     ["compare", "no.csv", "--learners", "NB"], ["demo"]],
+)  # fmt: skip
+def test_no_jobs_at_all_are_refused_before_any_work(run, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments, "--jobs", 0)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("labelrank: got --jobs 0; give a whole number of ")
+    assert "-1 for all cores" in done.stderr
+
+
 def test_errors_speak_of_options_as_they_are_typed(run, tmp_path):
     (tmp_path / "t.soup").write_text("a")
     assert "give --input-format" in run("datasets", tmp_path / "t.soup").stderr

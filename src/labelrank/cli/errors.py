@@ -16,10 +16,10 @@ from labelrank.interrupts import TerminatedError
 
 WRONG_INPUT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143
 # What the library calls otherwise than the command line does.
-_FLAGS = {"format": "input-format", "n_labels": "labels", "roles": "column"}
+_FLAGS = {"format": "input-format", "n_labels": "labels", "roles": "column", "n_jobs": "jobs"}
 _OPTION = re.compile(
     r"\b(format|encoding|separator|(?:text|label|id)_column|n_labels|labels_file|label_separator"
-    r"|merge_spellings|roles|max_terms)=(?=\S)"
+    r"|merge_spellings|roles|max_terms|n_jobs)=(?=\S)"
 )
 
 

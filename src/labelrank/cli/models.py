@@ -56,9 +56,13 @@ def make_learner(
 ) -> Any:
     """The learner with its settings, seeded, cut as asked; `name` is of the catalog or a class."""
     from labelrank import catalog
+    from labelrank.declared import check_parameters
+    from labelrank.learners.base import LabelRanker
 
     if ":" not in name:
         learner = catalog.make(name, seed=seed, n_jobs=jobs, **chosen)
+        if isinstance(learner, LabelRanker):  # refused before any data are read
+            check_parameters(learner)
     else:
         learner = catalog.prepared(own_class(name)().set_params(**chosen), seed, jobs)
     return learner if threshold is None else _cut(learner, typed(threshold), seed)
@@ -173,12 +177,8 @@ def teach(tagger: Any, dataset: Any) -> Any:
 
 def _with_roles(tagger: Any, dataset: Any) -> Any:
     """The tagger with the roles of columns that were known when the data were read."""
-    from labelrank.table import ROLES
-
-    known = (dataset.reading or {}).get("roles") or {}
-    columns = dataset.table or {}
-    roles = {name: role for name, role in known.items() if name in columns and role in ROLES}
-    return tagger.set_params(roles=roles) if roles and tagger.roles is None else tagger
+    is_open = dataset.roles and tagger.roles is None
+    return tagger.set_params(roles=dataset.roles) if is_open else tagger
 
 
 def learn_more(tagger: Any, dataset: Any, X: Any = None) -> None:
@@ -244,8 +244,9 @@ def forecast(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any]:
     if dataset.texts is not None:
         X = make_vectorizer(recipe.representation, **words).fit_transform(X)
     elif dataset.table is not None:
-        roles = _with_roles(recipe.tagger(learner), dataset).roles
-        X = TablePreparation(roles, representation=recipe.representation, **words).fit_transform(X)
+        X = TablePreparation(
+            dataset.roles, representation=recipe.representation, **words
+        ).fit_transform(X)
     inner = learner.estimator if isinstance(learner, ThresholdedRanker) else learner
     sizes = {"instances": X.shape[0], "features": X.shape[1], "labels": dataset.n_labels}
     return sizes | forecasts(inner, X, dataset.Y)

@@ -56,32 +56,52 @@ def _search(
     recipe: Recipe, learner: Any, dataset: Any, values: dict[str, list[Any]], scorer: str,
     folds: int, factor: int, least: int,
 ) -> Any:  # fmt: skip
-    """The search; terms are learned anew from the training part of each fold."""
+    """The search; features are learned anew from the training part of each fold."""
     import numpy as np
     from sklearn.experimental import enable_halving_search_cv  # noqa: F401
     from sklearn.model_selection import HalvingGridSearchCV
     from sklearn.pipeline import Pipeline
-    from sklearn.utils import get_tags
 
     from labelrank.evaluation import StratifiedFolds
     from labelrank.learners.base import LabelRanker
     from labelrank.metrics import get_scorer
-    from labelrank.text import make_vectorizer
 
-    steps = [("learner", learner)]
-    if dataset.texts is not None and not get_tags(learner).input_tags.string:
-        terms = make_vectorizer(recipe.representation, max_terms=recipe.max_terms)
-        steps.insert(0, ("terms", terms))
+    steps = [*_features(recipe, learner, dataset), ("learner", learner)]
     search = HalvingGridSearchCV(
         Pipeline(steps), {f"learner__{key}": tried for key, tried in values.items()},
         factor=factor, min_resources=least, scoring=get_scorer(scorer), refit=False,
         cv=StratifiedFolds(folds, random_state=recipe.seed), error_score="raise",
         random_state=recipe.seed,
     )  # fmt: skip
-    documents = dataset.X if dataset.texts is None else np.array(dataset.texts, dtype=object)
+    documents = np.arange(dataset.n_instances) if steps[1:] else dataset.documents
     is_ranker = isinstance(learner, LabelRanker)
     Y = dataset.Y if is_ranker else (dataset.Y > 0).toarray().astype(np.int64)
     return search.fit(documents, Y)
+
+
+def _features(recipe: Recipe, learner: Any, dataset: Any) -> list[tuple[str, Any]]:
+    """Steps that make features of texts or tables from the numbers of their rows."""
+    from sklearn.preprocessing import FunctionTransformer
+    from sklearn.utils import get_tags
+
+    from labelrank.table import TablePreparation, take
+    from labelrank.text import TextColumn, make_vectorizer
+
+    words: Any = {"representation": recipe.representation, "max_terms": recipe.max_terms}
+    if dataset.texts is not None:
+        reads_texts = get_tags(learner).input_tags.string
+        made: Any = TextColumn() if reads_texts else make_vectorizer(**words)
+    elif dataset.table is not None:
+        made = TablePreparation(dataset.roles or None, **words)
+    else:
+        return []
+
+    def rows(numbers: Any) -> Any:
+        if dataset.texts is not None:
+            return [dataset.texts[k] for k in numbers]
+        return take(dataset.table, numbers)
+
+    return [("rows", FunctionTransformer(rows)), ("features", made)]
 
 
 def _least(n: int, values: dict[str, Any], folds: int, factor: int, wanted: int | None) -> int:

@@ -67,6 +67,15 @@ class Dataset:
         return self.X if self.table is None else self.table
 
     @property
+    def roles(self) -> dict[str, str]:
+        """The roles of the columns of the table, as `TablePreparation` takes them."""
+        from labelrank.table import ROLES
+
+        known = (self.reading or {}).get("roles") or {}
+        columns = self.table or {}
+        return {name: role for name, role in known.items() if name in columns and role in ROLES}
+
+    @property
     def parts(self) -> dict[str, Dataset]:
         """The official parts that there are, by name."""
         found = {part: getattr(self, part) for part in PARTS}

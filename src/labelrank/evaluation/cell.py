@@ -25,6 +25,7 @@ from labelrank.learners.base import LabelRanker
 from labelrank.metrics import criteria
 from labelrank.metrics.criteria import scores_of
 from labelrank.relevance import check_relevance, from_classes, is_class_vector, relevant_part
+from labelrank.table import is_frame, take
 from labelrank.text import TextColumn, make_vectorizer
 
 Settings = Mapping[str, Any]
@@ -37,7 +38,10 @@ WARM_UP_ROWS = 40
 
 @dataclass(frozen=True)
 class Problem:
-    """A data set with its folds; `inputs` are a matrix or texts, `Y` relevance or class codes."""
+    """A data set with its folds; `inputs` are texts, a table or a matrix, `Y` relevance or codes.
+
+    `roles` are those of the columns of a table.
+    """
 
     name: str
     inputs: Any
@@ -45,6 +49,17 @@ class Problem:
     has_texts: bool
     has_classes: bool
     splits: Sequence[tuple[Array, Array]]
+    roles: Mapping[str, str] | None = None
+
+    @property
+    def has_table(self) -> bool:
+        return is_frame(self.inputs)
+
+    def rows(self, chosen: Array) -> Any:
+        """Some of the inputs."""
+        if self.has_table:
+            return take(self.inputs, chosen)
+        return [self.inputs[i] for i in chosen] if self.has_texts else self.inputs[chosen]
 
 
 @dataclass
@@ -114,22 +129,28 @@ class Bench:
         }
 
     def _matrices(self, problem: Problem, fold: int, learner: Any) -> tuple[Any, Any]:
-        """Training and test inputs; terms, and means for missing values, come from the former."""
-        train, test = problem.splits[fold]
-        if not problem.has_texts:
-            X_train, X_test = problem.inputs[train], problem.inputs[test]
-            if sp.issparse(X_train) or not (np.isnan(X_train).any() or np.isnan(X_test).any()):
-                return X_train, X_test
-            means = SimpleImputer(keep_empty_features=True).fit(X_train)
-            return means.transform(X_train), means.transform(X_test)
-        parts = [[problem.inputs[i] for i in rows] for rows in (train, test)]
-        if reads_texts(learner):
+        """Training and test inputs; all that is learned to make them comes from the former."""
+        parts = [problem.rows(rows) for rows in problem.splits[fold]]
+        if problem.has_texts and reads_texts(learner):
             return TextColumn().transform(parts[0]), TextColumn().transform(parts[1])
+        if not (problem.has_texts or problem.has_table):
+            return _without_gaps(*parts)
         if (problem.name, fold) not in self._features:
-            terms = make_vectorizer(self.representation, max_terms=self.max_terms)
-            made = terms.fit_transform(parts[0]), terms.transform(parts[1])
-            self._features = {(problem.name, fold): made}
+            made = self._preparation(problem)
+            self._features = {
+                (problem.name, fold): (made.fit_transform(parts[0]), made.transform(parts[1]))
+            }
         return self._features[problem.name, fold]
+
+    def _preparation(self, problem: Problem) -> Any:
+        """What makes features of texts or of a table, not fitted yet."""
+        if problem.has_table:
+            from labelrank.table import TablePreparation
+
+            return TablePreparation(
+                problem.roles, representation=self.representation, max_terms=self.max_terms
+            )
+        return make_vectorizer(self.representation, max_terms=self.max_terms)
 
     def _tuned(self, cell: Cell, learner: Any, X: Any, Y: Any) -> Settings:
         """The candidate that is best by cross-validation within the training part."""
@@ -226,6 +247,14 @@ class StratifiedFolds:
             noise, self.n_splits, fold,
         )  # fmt: skip
         return fold
+
+
+def _without_gaps(X_train: Any, X_test: Any) -> tuple[Any, Any]:
+    """Matrices with the means of the training part in place of missing values."""
+    if sp.issparse(X_train) or not (np.isnan(X_train).any() or np.isnan(X_test).any()):
+        return X_train, X_test
+    means = SimpleImputer(keep_empty_features=True).fit(X_train)
+    return means.transform(X_train), means.transform(X_test)
 
 
 def warm_up(learner: Any, X: Any, Y: Any) -> None:

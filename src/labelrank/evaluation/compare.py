@@ -61,8 +61,8 @@ def compare(
     """Measure learners on the folds of data sets.
 
     Every cell (data set, learner, fold) runs on one thread, so that times can be compared. Terms
-    of texts and means in place of missing values come from the training part of the fold alone;
-    the time for this is not counted.
+    of texts, features of tables and means in place of missing values come from the training part
+    of the fold alone; the time for this is not counted.
 
     A learner that fails on a fold loses that cell alone: its values are NaN, `reason` says why,
     and a warning says that there are such cells. Raise InputError if all cells fail.
@@ -220,10 +220,12 @@ def _problem(dataset: Any, cv: int, split: str | None, seed: int) -> Problem:
     if split is None:
         balanced = indicator(dataset.Y) if has_classes else dataset.Y
         rows = list(StratifiedFolds(cv, random_state=seed).split(None, balanced))
-    has_texts = dataset.texts is not None
-    X = sp.csr_array(dataset.X) if sp.issparse(dataset.X) else np.asarray(dataset.X)
-    inputs = dataset.texts if has_texts else X
-    return Problem(dataset.name, inputs, dataset.Y, has_texts, has_classes, rows)
+    has_texts, inputs = dataset.texts is not None, dataset.documents
+    if inputs is dataset.X:
+        inputs = sp.csr_array(inputs) if sp.issparse(inputs) else np.asarray(inputs)
+    return Problem(
+        dataset.name, inputs, dataset.Y, has_texts, has_classes, rows, dataset.roles or None
+    )
 
 
 def _official(dataset: Any, split: str) -> tuple[Any, list[Any]]:
@@ -277,7 +279,8 @@ def _fingerprints(bench: Bench) -> dict[Cell, str]:
     marks = {}
     for problem in bench.problems.values():
         content = joblib.hash([_arrays(problem.inputs), _arrays(problem.Y)])
-        terms = [bench.representation, bench.max_terms] if problem.has_texts else None
+        is_made = problem.has_texts or problem.has_table
+        terms = [bench.representation, bench.max_terms, problem.roles] if is_made else None
         for fold, rows in enumerate(problem.splits):
             about = [content, joblib.hash(rows), terms, bench.seed, Bench]
             for name, learner in bench.learners.items():
