@@ -31,6 +31,7 @@ _HOME = {
     "RankSVM": "learners.margins.ranksvm",
     "TwoStageRanker": "learners.margins.ranksvm",
     "BinaryRelevanceSVM": "learners.margins.binary_relevance",
+    "BinaryRelevanceLogistic": "learners.margins.binary_relevance",
     "InvertedIndexKNN": "learners.neighbors",
     "Rocchio": "learners.rocchio",
     "NaiveBayesRanker": "learners.naive_bayes",

@@ -29,6 +29,9 @@ from labelrank.learners.chains.trellis import draw_trellis as draw_trellis
 from labelrank.learners.chains.viterbi import ViterbiClassifierChain as ViterbiClassifierChain
 from labelrank.learners.compression import CompressionClassifier as CompressionClassifier
 from labelrank.learners.graded import GradedClassifier as GradedClassifier
+from labelrank.learners.margins.binary_relevance import (
+    BinaryRelevanceLogistic as BinaryRelevanceLogistic,
+)
 from labelrank.learners.margins.binary_relevance import BinaryRelevanceSVM as BinaryRelevanceSVM
 from labelrank.learners.margins.prosvm import ProSVM as ProSVM
 from labelrank.learners.margins.ranksvm import RankSVM as RankSVM

@@ -31,6 +31,7 @@ LEARNERS = [
     labelrank.ProSVM(C=10, fit_intercept=True, tol=1e-2, random_state=0),
     labelrank.RankSVM(C=10, fit_intercept=True, tol=1e-2, random_state=0),
     labelrank.BinaryRelevanceSVM(fit_intercept=True, random_state=0),
+    labelrank.BinaryRelevanceLogistic(fit_intercept=True, random_state=0),
     labelrank.TwoStageRanker(
         labelrank.BinaryRelevanceSVM(fit_intercept=True, random_state=0),
         labelrank.ProSVM(C=10, fit_intercept=True, tol=1e-2, random_state=0),
@@ -50,6 +51,9 @@ def not_ours(learner):
     reasons = {"check_supervised_y_2d": "one column is a relevance matrix of one label"}
     if not learner._calibrated:
         reasons["check_classifier_multioutput"] = "the set is cut by `threshold`, not at score 0"
+    if hasattr(learner, "class_weight"):
+        what = "weights are of relevant and irrelevant labels, not of classes"
+        reasons["check_class_weight_classifiers"] = what
     if isinstance(learner, labelrank.NaiveBayesRanker):
         reasons["check_decision_proba_consistency"] = "the check gives negative counts"
     if isinstance(learner, labelrank.InvertedIndexKNN):

@@ -100,6 +100,7 @@ _MARGIN_PAPER = "Xu, Li & Zhou 2013"
 
 _svm = partial(row, paper=_MARGIN_PAPER, grid={"C": _STRENGTHS})
 _prosvm = partial(_svm, learner="ProSVM")
+_LIBLINEAR = "Fan et al. 2008, LIBLINEAR"
 _bsvm = partial(
     _svm, learner="BinaryRelevanceSVM", paper=f"Boutell et al. 2004, as in {_MARGIN_PAPER}"
 )
@@ -126,6 +127,10 @@ MARGINS = (
           summary="One linear SVM per label, all labels in one pass over the data"),
     _bsvm("BSVM+", fit_intercept=True,
           summary="BSVM with the squared hinge: smoother, and faster to solve"),
+    _svm("logistic", "BinaryRelevanceLogistic", paper="Yu, Huang & Lin 2011", fit_intercept=True,
+         summary="One logistic regression per label, with probabilities, all labels in one pass"),
+    _bsvm("BSVM-balanced", fit_intercept=True, class_weight="balanced", paper=_LIBLINEAR,
+          summary="BSVM+ in which the few relevant instances of a label weigh as much as the rest"),
     row("MLkNN", "MLkNN", f"Zhang & Zhou 2007, as in {_MARGIN_PAPER}",
         "Ten nearest neighbours and Bayes' rule over how many of them carry a label",
         {"n_neighbors": (5, 10, 20, 40)}),

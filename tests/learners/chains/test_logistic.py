@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from labelrank.kernels.one_vs_rest import loss_and_residual
+from labelrank.kernels.logistic import loss_and_residual
 from labelrank.learners.chains import logistic as logistic_link
 from labelrank.learners.chains.logistic import LogisticLink, Problem, SharedDesign
 

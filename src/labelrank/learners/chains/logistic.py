@@ -21,7 +21,7 @@ from labelrank._estimators import BaseEstimator, ClassifierMixin
 from labelrank._types import Array, Float64, Int64
 from labelrank.declared import anything, array, check_parameters, number, stored, value
 from labelrank.errors import InputError
-from labelrank.kernels.one_vs_rest import loss_and_residual
+from labelrank.kernels.logistic import loss_and_residual
 from labelrank.resources import blocks, run_jobs
 
 _MEMORY = 8

@@ -1,4 +1,13 @@
-"""BSVM: one linear SVM per label by LIBLINEAR's dual coordinate descent, all labels at once."""
+"""One linear classifier per label, by LIBLINEAR's dual coordinate descent, all labels at once.
+
+For each label k, with y = +1 where it is relevant and -1 where it is irrelevant:
+
+    min  ½‖w‖² + ½ b²/s² + Σ_x C_y loss(y (w·x + b))
+
+loss(m) is (1 - m)₊² or (1 - m)₊ (BSVM), or ln(1 + exp(-m)). Where s = `intercept_scaling` is large,
+b is nearly free, and coordinate descent on it would crawl: so an epoch adds ½(1 - 1/s²)(b - b')²,
+where b' is the b that the epoch before ended at (a proximal point, which moves to the optimum).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,29 +16,76 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from labelrank._types import Float32, Float64
+from labelrank._types import Array, Float32, Float64
 from labelrank.declared import array, choice, flag, number, seed, stored, threads, value
-from labelrank.kernels.one_vs_rest import learn_pass
+from labelrank.kernels.logistic import NO_DUAL
+from labelrank.kernels.one_vs_rest import HINGE, LOGISTIC, SQUARED, learn_pass
 from labelrank.learners.label_weights import LabelWeights, LinearRanker, padded
 from labelrank.learners.margins.solver import SKIPPED, Visits, close_gap, warn_unless_closed
+from labelrank.relevance import relevant_part, unknown_part
 from labelrank.resources import aligned_zeros, gap_bar, run_jobs
 from labelrank.rows import Rows, as_rows, squared_norms, with_constant
 
 # Wider blocks read x less often, narrower ones keep more threads busy and more weights in cache.
 WIDEST = 160
+KINDS = {"hinge": HINGE, "squared_hinge": SQUARED, "logistic": LOGISTIC}
+_UNBOUNDED = 1e30
 
 
 @stored(
-    "BinaryRelevanceSVM",
+    None,
     objective_=array("f8", "K"),
     dual_gap_=value(float),
     n_iter_=value(int, least=0),
 )
 @dataclass(kw_only=True, eq=False, repr=False)
-class BinaryRelevanceSVM(LinearRanker):
-    """One independent linear SVM a label, trained for all labels in one pass over the data.
+class LinearBinaryRelevance(LinearRanker):
+    """What the linear classifiers of one label each share: all but the loss."""
+
+    C: float = number(1.0, above=0)
+    class_weight: str | None = choice(None, "balanced")
+    fit_intercept: bool = flag(False)
+    intercept_scaling: float = number(1.0, least=1e-3, most=1e3)
+    tol: float = number(1e-3, above=0)
+    max_iter: int = number(1000, least=1, whole=True)
+    n_jobs: int | None = threads()
+    random_state: Any = seed()
+    verbose: int = 0
+
+    @property
+    def _kind(self) -> int:
+        raise NotImplementedError
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        rows = with_constant(as_rows(X)) if self.fit_intercept else as_rows(X)
+        ridge = float(self.intercept_scaling) ** -2 if self.fit_intercept else None
+        problem = Problem(rows, squared_norms(rows), as_rows(Y, np.float64), self._kind)
+        # An even number of equal blocks, at most WIDEST labels wide.
+        n_blocks = 2 * -(-self.n_labels_ // (2 * WIDEST))
+        size = rows.n_columns, self.n_labels_, padded(-(-self.n_labels_ // n_blocks))
+        weights = LabelWeights.zeros(*size, has_constant=bool(self.fit_intercept))
+        seed, tol = int(check_random_state(self.random_state).randint(2**31 - 1)), float(self.tol)
+        costs = Costs.of(Y, float(self.C), balanced=self.class_weight == "balanced")
+        parts = [
+            LabelBlock(problem, W, lo, costs.of_labels(lo, width), ridge, tol=tol, seed=seed + b)
+            for b, (W, lo, width) in enumerate(weights.spans())
+        ]
+        with gap_bar(type(self).__name__, self.verbose, len(parts)) as report:
+            run_jobs([partial(part.solve, self.max_iter, report) for part in parts], self.n_jobs)
+        self._weights = weights
+        self.objective_ = np.concatenate([part.objective for part in parts])
+        self.dual_gap_ = max(part.worst for part in parts)
+        self.n_iter_ = max(part.n_iter for part in parts)
+        warn_unless_closed(self.dual_gap_, self.tol, self.max_iter, of=" of a label")
+
+
+@stored("BinaryRelevanceSVM")
+@dataclass(kw_only=True, eq=False, repr=False)
+class BinaryRelevanceSVM(LinearBinaryRelevance):
+    """One independent linear SVM per label, trained for all labels in one pass over the data.
 
     Each label k gets the solution of ½‖w‖² + C Σ loss(y x·w), y = +1 where it is relevant and -1
     where it is irrelevant (unknown: left out), up to a relative duality gap of `tol`: what
@@ -39,8 +95,19 @@ class BinaryRelevanceSVM(LinearRanker):
     Parameters
     ----------
     loss : {"squared_hinge", "hinge"}
-    C, fit_intercept, tol, max_iter, n_jobs, random_state, verbose
-        As in `ProSVM`; `tol` is reached for every label.
+    C : float, default 1.0
+        Weight of the losses beside ½‖w‖².
+    class_weight : {None, "balanced"}
+        "balanced": for each label, C is multiplied by n / 2n₊ where it is relevant and by n / 2n₋
+        where it is irrelevant, so that both together weigh the same (as in scikit-learn).
+    fit_intercept : bool, default False
+    intercept_scaling : float, default 1.0
+        The intercept b adds ½ (b / intercept_scaling)² to the objective. 1 is LIBLINEAR's rule, a
+        feature that is always 1; 10 and more leave b all but free, which suits short rows.
+    tol : float, default 1e-3
+        Relative duality gap to reach for every label.
+    max_iter, n_jobs, random_state, verbose
+        As in `ProSVM`.
 
     Attributes
     ----------
@@ -62,33 +129,58 @@ class BinaryRelevanceSVM(LinearRanker):
            [1, 1]])
     """
 
-    C: float = number(1.0, above=0)
     loss: str = choice("squared_hinge", "hinge")
-    fit_intercept: bool = flag(False)
-    tol: float = number(1e-3, above=0)
-    max_iter: int = number(1000, least=1, whole=True)
-    n_jobs: int | None = threads()
-    random_state: Any = seed()
-    verbose: int = 0
 
-    def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        rows = with_constant(as_rows(X)) if self.fit_intercept else as_rows(X)
-        labels, is_squared = as_rows(Y, np.float64), self.loss == "squared_hinge"
-        problem = Problem(rows, squared_norms(rows), labels, float(self.C), is_squared)
-        # An even number of equal blocks, at most WIDEST labels wide.
-        n_blocks = 2 * -(-self.n_labels_ // (2 * WIDEST))
-        size = rows.n_columns, self.n_labels_, padded(-(-self.n_labels_ // n_blocks))
-        weights = LabelWeights.zeros(*size, has_constant=bool(self.fit_intercept))
-        seed, tol = int(check_random_state(self.random_state).randint(2**31 - 1)), float(self.tol)
-        spans = enumerate(weights.spans())
-        parts = [LabelBlock(problem, *span, tol=tol, seed=seed + b) for b, span in spans]
-        with gap_bar(type(self).__name__, self.verbose, len(parts)) as report:
-            run_jobs([partial(part.solve, self.max_iter, report) for part in parts], self.n_jobs)
-        self._weights = weights
-        self.objective_ = np.concatenate([part.objective for part in parts])
-        self.dual_gap_ = max(part.worst for part in parts)
-        self.n_iter_ = max(part.n_iter for part in parts)
-        warn_unless_closed(self.dual_gap_, self.tol, self.max_iter, of=" of a label")
+    @property
+    def _kind(self) -> int:
+        return KINDS[self.loss]
+
+
+@stored("BinaryRelevanceLogistic", 1)
+@dataclass(kw_only=True, eq=False, repr=False)
+class BinaryRelevanceLogistic(LinearBinaryRelevance):
+    """One independent logistic regression per label, trained for all labels in one pass.
+
+    Each label k gets the solution of ½‖w‖² + C Σ ln(1 + exp(-y x·w)), y = +1 where it is relevant
+    and -1 where it is irrelevant (unknown: left out), up to a relative duality gap of `tol`: what
+    LIBLINEAR's dual solver finds one label after the other. The scores are log odds.
+
+    Parameters
+    ----------
+    C, class_weight, fit_intercept, intercept_scaling, tol, max_iter, n_jobs, random_state, verbose
+        As in `BinaryRelevanceSVM`.
+
+    Attributes
+    ----------
+    coef_ : ndarray (K, d)
+    intercept_ : ndarray (K,)
+    objective_ : ndarray (K,)
+    dual_gap_ : float, the largest of a label
+    n_iter_ : int, the most epochs of a block of labels
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelrank import BinaryRelevanceLogistic
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> Y = np.array([[1, 0], [0, 1], [1, 1]])
+    >>> learner = BinaryRelevanceLogistic(C=10, random_state=0).fit(X, Y)
+    >>> (100 * learner.predict_proba(X)).astype(int)
+    array([[92, 27],
+           [27, 92],
+           [81, 81]])
+    """
+
+    @property
+    def _kind(self) -> int:
+        return LOGISTIC
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each label (n × K); after a class vector they are made to sum to 1."""
+        shares = self._stacked(lambda block: expit(self._scores(block)), self._ready(X))
+        if self.target_.one_class:
+            shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(shares.dtype).tiny)
+        return shares
 
 
 class Problem(NamedTuple):
@@ -97,24 +189,62 @@ class Problem(NamedTuple):
     X: Rows
     norms: Float32
     Y: Rows
-    C: float
-    squared: bool
+    kind: int
+
+
+class Costs(NamedTuple):
+    """For each label, C where it is irrelevant and where it is relevant, and how many there are."""
+
+    C: Float64  # (2, K)
+    counts: Float64  # (2, K)
+
+    @classmethod
+    def of(cls, Y: sp.csr_array, C: float, *, balanced: bool) -> "Costs":
+        """The same C for all, or as scikit-learn's "balanced" has it; of one kind only: C."""
+        relevant = np.bincount(relevant_part(Y).indices, minlength=Y.shape[1])
+        known = Y.shape[0] - np.bincount(unknown_part(Y).indices, minlength=Y.shape[1])
+        counts = np.vstack([known - relevant, relevant]).astype(float)
+        weigh = balanced & (counts > 0).all(axis=0)
+        return cls(C * np.where(weigh, known / (2.0 * np.maximum(counts, 1.0)), 1.0), counts)
+
+    def of_labels(self, first: int, width: int) -> "Costs":
+        """Those of labels first .. first+width-1."""
+        return Costs(*(part[:, first : first + width] for part in self))
+
+    def for_kernel(self, kind: int, lanes: int) -> Float32:
+        """C, D and U of the kernel (2 × 3 × lanes)."""
+        parts = np.zeros((2, 3, lanes), np.float32)
+        width = self.C.shape[1]
+        parts[:, 0, :width] = self.C
+        parts[:, 1, :width] = 0.5 / self.C if kind == SQUARED else 0.0
+        parts[:, 2, :width] = _UNBOUNDED if kind == SQUARED else self.C
+        return parts
 
 
 class LabelBlock:
-    """Epochs over one block of labels, until the gap of every label is closed."""
+    """Epochs over one block of labels, until the gap of every label is closed.
 
-    # Gaps of skipped rows are not seen: only below half of the tolerance is it worth to look.
-    promising = 0.5
+    `ridge` is 1 / s² where the last feature is the constant one: then b = (1 - ridge) b' + Σ yα,
+    and what this b is away from the best one for these duals is a part of the gap.
+    """
 
     def __init__(
-        self, problem: Problem, W: Float32, lo: int, width: int, *, tol: float, seed: int
-    ) -> None:
-        n, lanes = problem.X.n_rows, W.shape[1]
-        self.problem, self.W, self.lo, self.width, self.tol = problem, W, lo, width, tol
+        self, problem: Problem, W: Float32, lo: int, costs: Costs, ridge: float | None, *,
+        tol: float, seed: int,
+    ) -> None:  # fmt: skip
+        n, lanes, logistic = problem.X.n_rows, W.shape[1], problem.kind == LOGISTIC
+        # Gaps of skipped rows are not seen: only below half of the tolerance is it worth to look.
+        # Those of logistic losses are guessed from before the visits, and fall far in each epoch.
+        self.promising = 2.0 if logistic else 0.5
+        self.problem, self.W, self.lo, self.tol = problem, W, lo, tol
+        self.width = costs.C.shape[1]
+        self.costs, self.ridge = costs.for_kernel(problem.kind, lanes), ridge
         self.random, self.visits = np.random.RandomState(seed), Visits.of(0, n, n)
         self.alpha, self.weight = aligned_zeros((n, lanes)), np.zeros(lanes, np.float32)
-        self.weight[:width] = 1.0
+        if logistic:
+            self.alpha[:] = NO_DUAL
+        self.weight[: self.width] = 1.0
+        self.start = np.zeros(lanes, np.float32)
 
     def solve(self, max_iter: int, report: Callable[[float], Any]) -> None:
         self.worst, self.n_iter = close_gap(self, self.tol, max_iter)
@@ -128,7 +258,9 @@ class LabelBlock:
             self._weigh(loss)
             skip_below = SKIPPED * self.tol / len(self.alpha)
             self.visits = self.visits._replace(skip_below=skip_below)
-        return float((gap * self.weight).max())
+        worst = float((gap * self.weight).max())
+        self._move_start()
+        return worst
 
     def gap(self) -> float:
         n = len(self.alpha)
@@ -137,14 +269,26 @@ class LabelBlock:
         self.visits.skip_left[:] = 0
         return float((gap * self.weight).max())
 
+    def _pass(self, visits: Visits, *, learn: bool) -> tuple[Float64, Float64]:
+        loss, gap = np.zeros(self.W.shape[1]), np.zeros(self.W.shape[1])
+        labels = (self.lo, self.width, self.weight, self.costs)
+        learn_pass(self.problem, labels, visits, learn, self.W, self.alpha, loss, gap)
+        if self.ridge is not None:
+            gap += ((1.0 - self.ridge) * (self.start - self.W[-1].astype(float))) ** 2 * (
+                0.5 / self.ridge
+            )
+        return loss, gap
+
+    def _move_start(self) -> None:
+        """Let b' be where b is; b moves along, as the duals stay."""
+        if self.ridge is not None:
+            before, self.start = self.start, self.W[-1].copy()
+            self.W[-1] += np.float32(1.0 - self.ridge) * (self.start - before)
+
     def _weigh(self, loss: Float64) -> None:
         """Note the objectives of the labels; `weight` becomes their inverses."""
         objective = 0.5 * np.einsum("jk,jk->k", self.W, self.W, dtype=np.float64) + loss
+        if self.ridge is not None:
+            objective -= 0.5 * (1.0 - self.ridge) * self.W[-1].astype(float) ** 2
         self.objective = objective[: self.width]
         self.weight[: self.width] = 1.0 / np.maximum(self.objective, 1e-12)
-
-    def _pass(self, visits: Visits, *, learn: bool) -> tuple[Float64, Float64]:
-        loss, gap = np.zeros(self.W.shape[1]), np.zeros(self.W.shape[1])
-        labels = (self.lo, self.width, self.weight)
-        learn_pass(self.problem, labels, visits, learn, self.W, self.alpha, loss, gap)
-        return loss, gap
