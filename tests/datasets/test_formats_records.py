@@ -97,6 +97,20 @@ def test_the_split_column_makes_the_parts(read):
     assert (data.train.texts, data.test.texts, data.n_instances) == (["a"], ["b"], 3)
 
 
+def test_the_cells_of_the_file_are_kept_in_their_order(read, tmp_path):
+    text = "id,size,colour,labels\n7,2.50,red,x\n8,?,blue,y|x\n"
+    data = read("a.csv", text)
+    assert data.columns == {
+        "id": ["7", "8"], "size": ["2.50", "?"], "colour": ["red", "blue"], "labels": ["x", "y|x"],
+    }  # fmt: skip
+    assert data.ids == ["7", "8"]
+    assert data.subset([1]).columns == {
+        "id": ["8"], "size": ["?"], "colour": ["blue"], "labels": ["y|x"],
+    }  # fmt: skip
+    batches = list(formats.stream(tmp_path / "a.csv", 1))
+    assert [batch.columns["size"] for batch in batches] == [["2.50"], ["?"]]
+
+
 def test_label_names_fix_the_columns(read):
     text = '{"text":"a","labels":["b"]}\n'
     assert read("a.jsonl", text, label_names=["c", "b"]).Y.toarray().tolist() == [[0, 1]]

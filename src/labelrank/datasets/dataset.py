@@ -25,6 +25,7 @@ class Dataset:
 
     `table` has the feature columns as they were read (see `labelrank.table`), `reading` says how
     they were read, so that other files are read alike, and `remarks` tells people of it.
+    `columns` has all columns of the file with the cells as they stand there, in their order.
     `Y` is canonical CSR relevance (see `labelrank.relevance`), or a dense integer-coded matrix
     for multi-dimensional targets, whose class names are then in `target_classes`.
     `train`, `validation` and `test` are the official parts, or None where there is no split.
@@ -46,6 +47,7 @@ class Dataset:
     table: dict[str, list[Any]] | None = None
     reading: dict[str, Any] | None = None
     remarks: list[str] = field(default_factory=list)
+    columns: dict[str, Any] | None = None
 
     @property
     def n_instances(self) -> int:
@@ -98,6 +100,7 @@ class Dataset:
             texts=None if self.texts is None else [self.texts[i] for i in chosen],
             ids=None if self.ids is None else [self.ids[i] for i in chosen],
             table=None if self.table is None else take(self.table, chosen),
+            columns=None if self.columns is None else take(self.columns, chosen),
             **none,
         )
 
@@ -142,6 +145,7 @@ def join(parts: dict[str, Dataset], name: str) -> Dataset:
         texts=_chain([one.texts for one in named.values()]),
         ids=_chain([one.ids for one in named.values()]),
         table=_rows([one.table for one in named.values()]),
+        columns=None,
         **named,
     )
 

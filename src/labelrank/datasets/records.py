@@ -187,6 +187,7 @@ def _to_data(frame: Frame, choice: Options) -> tuple[Dataset, list[Any] | None]:
     data = Dataset(frame.source.stem, None, None)
     if several or features:
         data = _tabular(frame, features, [str(t) for t in targets], choice)
+    data.columns = frame.columns
     if not several:
         rows = _grades(frame, label, choice)
         data.label_names = _label_names(rows, choice.label_names, frame)
