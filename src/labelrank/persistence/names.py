@@ -43,6 +43,7 @@ _PARTS = {
     "WeightBlocks": "learners.pairwise.weights", "PrimalPairScorer": "learners.pairwise.weights",
     "CentroidRanker": "learners.pairwise.shortlist",
     "ShortlistScorer": "learners.pairwise.shortlist",
+    "Calibration": "learners.held_out.calibration",
     "Weighting": "learners.auto.race", "TargetInfo": "relevance", "TextColumn": "text",
     "Column": "table.roles", "TablePreparation": "table.preparation",
     **dict.fromkeys(("NumberPart", "CategoryPart", "VectorPart", "TextPart"), "table.parts"),

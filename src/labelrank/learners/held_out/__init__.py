@@ -1,0 +1,1 @@
+"""What is learned from scores of instances held out: probabilities and cuts."""
