@@ -12,6 +12,10 @@ class InputError(LabelrankError, ValueError):
     """Arrays, labels or parameters that no learner or criterion can use."""
 
 
+class InputTypeError(InputError, TypeError):
+    """Input of a type that no learner can use."""
+
+
 class FormatError(LabelrankError, ValueError):
     """A data file that is broken, hostile, too large or of another format."""
 

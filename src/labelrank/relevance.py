@@ -68,7 +68,7 @@ def check_relevance(Y: Any, n_rows: int | None = None, n_labels: int | None = No
 
 def _from_dense(Y: Any) -> sp.csr_array:
     try:
-        dense = np.asarray(Y)
+        dense = np.asarray(without_mask(Y, "Y"))
     except ValueError as error:
         raise InputError(f"got Y with rows of unequal length; {_LISTS_HINT}") from error
     if dense.dtype.kind not in "biuf":
@@ -77,7 +77,14 @@ def _from_dense(Y: Any) -> sp.csr_array:
         raise InputError(
             f"got Y with {dense.ndim} dimension(s); give a matrix (instances x labels)"
         )
-    return sp.csr_array(dense)
+    return sp.csr_array(dense.astype(np.float64) if dense.dtype == np.float16 else dense)
+
+
+def without_mask(values: Any, what: str) -> Any:
+    """The values, or an InputError if some are masked: nobody would ask the mask."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(f"got {what} with masked values; fill them in first, as NaN where unknown")
+    return values
 
 
 def is_class_vector(Y: Any) -> bool:
@@ -185,8 +192,12 @@ class TargetInfo:
 
 
 def _sorted_classes(y: Any, classes: Any) -> npt.NDArray[Any]:
-    check_classification_targets(np.asarray(y))
-    found = np.unique(np.asarray(y if classes is None else classes))
+    try:
+        check_classification_targets(np.asarray(without_mask(y, "y")))
+        found = np.unique(np.asarray(y if classes is None else classes))
+    except (TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"got y that is no vector of classes, one per row: {reason}") from error
     if len(found) < 2:
         raise InputError(
             f"got one class ({found[0]!r}) in y; give at least two classes, or a relevance matrix"

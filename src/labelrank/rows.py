@@ -42,11 +42,7 @@ def as_rows(matrix: Any, dtype: npt.DTypeLike = np.float32) -> Rows:
             f"got a matrix of {csr.shape[1]} columns, but at most {_INT32_MAX} are supported; "
             "select or hash the features first"
         )
-    check_sparse(csr)
-    csr = csr.tocsr()
-    if not csr.has_canonical_format:
-        csr = csr.copy()
-        csr.sum_duplicates()
+    csr = canonical(csr)
     n_stored = int(csr.indptr[-1])
     return Rows(
         np.ascontiguousarray(csr.indptr, np.int64),
@@ -54,6 +50,16 @@ def as_rows(matrix: Any, dtype: npt.DTypeLike = np.float32) -> Rows:
         np.ascontiguousarray(csr.data[:n_stored], dtype),
         int(csr.shape[1]),
     )
+
+
+def canonical(matrix: Any) -> sp.csr_array:
+    """CSR of a sparse matrix from outside: checked, columns sorted, duplicates summed."""
+    check_sparse(matrix)
+    csr = matrix.tocsr()
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr
 
 
 def of_lengths(lengths: Any, indices: Any, data: Any, n_columns: int) -> sp.csr_array:
@@ -74,6 +80,8 @@ def short_indices(X: sp.csr_array) -> sp.csr_array:
 
 def check_sparse(matrix: Any) -> None:
     """Raise InputError if pointers or indices leave their arrays: kernels follow them unchecked."""
+    if matrix.ndim != 2:
+        raise InputError(f"got a sparse array of {matrix.ndim} dimension(s); give a matrix")
     if matrix.format in ("csr", "csc", "bsr"):
         blocks = matrix.blocksize if matrix.format == "bsr" else (1, 1)
         sides = [side // block for side, block in zip(matrix.shape, blocks, strict=True)]

@@ -20,11 +20,11 @@ from labelrank import decoding
 from labelrank._estimators import BaseEstimator, ClassifierMixin
 from labelrank._types import Array, Float64, Int64
 from labelrank.declared import array, check_parameters, nested, stored, value
-from labelrank.errors import InputError
+from labelrank.errors import InputError, InputTypeError
 from labelrank.interrupts import held_back
-from labelrank.relevance import TargetInfo, cardinality
+from labelrank.relevance import TargetInfo, cardinality, without_mask
 from labelrank.resources import blocks
-from labelrank.rows import check_sparse, short_indices
+from labelrank.rows import canonical, short_indices
 
 _SCORES_AT_ONCE = 1 << 20
 
@@ -202,11 +202,12 @@ class LabelRanker(ClassifierMixin, BaseEstimator):
         if Y is None:
             name = type(self).__name__
             raise InputError(f"{name} requires y to be passed, but the target y is None")
-        if sp.issparse(X):
-            check_sparse(X)
+        X = canonical(X) if sp.issparse(X) else without_mask(X, "X")
         try:
             dtypes = [np.float64, np.float32]
             X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
+        except TypeError as error:
+            raise InputTypeError(f"got X that is no matrix of numbers: {error}") from error
         except ValueError as error:
             raise InputError(_one_sentence(str(error))) from error
         return short_indices(sp.csr_array(X)) if sp.issparse(X) else X

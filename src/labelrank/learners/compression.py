@@ -201,8 +201,9 @@ def as_texts(X: Any) -> Array:
     """Texts as a column (n × 1) of strings, so that rows can be picked as from any matrix."""
     if isinstance(X, str | bytes):
         raise InputError("got one string where a list of texts is wanted; wrap it in [ ]")
-    texts = np.asarray(X.ravel() if isinstance(X, np.ndarray) else list(X), dtype=object)
-    if sp.issparse(X) or texts.ndim != 1 or not all(isinstance(text, str) for text in texts):
+    items = [None] if sp.issparse(X) else X.ravel() if isinstance(X, np.ndarray) else list(X)
+    texts = np.asarray(items, dtype=object)
+    if texts.ndim != 1 or not all(isinstance(text, str) for text in texts):
         raise InputError("got features where texts are wanted; give a list of strings")
     return texts[:, None]
 
