@@ -206,17 +206,9 @@ class Tagger(BaseEstimator):
         `top` keeps only the first ones; with `whole_sets` also all others of the predicted set.
         """
         check_is_fitted(self)
-        names = self.label_names_
         ranked = []
         for answer in self._answers(documents):
-            sizes = np.full(len(answer.scores), len(names) if top is None else top)
-            if whole_sets:
-                sizes = np.maximum(sizes, answer.members.sum(axis=1))
-            order = decoding.rank(answer.scores, int(sizes.max()), answer.members)
-            scores, members = (np.take_along_axis(part, order, axis=1).tolist() for part in answer)
-            for size, *places in zip(sizes.tolist(), order.tolist(), scores, members):
-                row = zip(*(part[:size] for part in places))
-                ranked.append([RankedLabel(names[k], score, in_set) for k, score, in_set in row])
+            ranked += ranked_labels(self.label_names_, answer, top, whole_sets=whole_sets)
         return ranked
 
     def predict(self, documents: Any) -> list[list[Any]]:
@@ -354,6 +346,22 @@ class Tagger(BaseEstimator):
             "labelrank": __version__,
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
         }
+
+
+def ranked_labels(
+    names: Sequence[Any], answer: Answer, top: int | None, *, whole_sets: bool
+) -> list[list[RankedLabel]]:
+    """Answers as `Tagger.rank` gives them; `names` are those of the columns."""
+    ranked = []
+    sizes = np.full(len(answer.scores), len(names) if top is None else top)
+    if whole_sets:
+        sizes = np.maximum(sizes, answer.members.sum(axis=1))
+    order = decoding.rank(answer.scores, int(sizes.max(initial=1)), answer.members)
+    scores, members = (np.take_along_axis(part, order, axis=1).tolist() for part in answer)
+    for size, *places in zip(sizes.tolist(), order.tolist(), scores, members):
+        row = zip(*(part[:size] for part in places))
+        ranked.append([RankedLabel(names[k], score, in_set) for k, score, in_set in row])
+    return ranked
 
 
 def _named(labels: Any, label_names: Names, ordered: bool) -> tuple[list[Any], sp.csr_array]:

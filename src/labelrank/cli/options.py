@@ -129,6 +129,14 @@ def several(given: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(part for part in parts if part))
 
 
+def check_jobs(jobs: int | None) -> None:
+    """Refuse what is no number of processes."""
+    if jobs is not None and (jobs == 0 or jobs < -1):
+        raise InputError(
+            f"got --jobs {jobs}; give a whole number of processes from 1, or -1 for all cores"
+        )
+
+
 def only(option: str, given: Iterable[str]) -> str:
     """The one value of an option that takes more in other commands; "" without one."""
     found = several(given)

@@ -1,83 +1,150 @@
-"""`labelrank predict`: ranked labels of documents, with the cut."""
+"""`labelrank predict`: ranked labels of documents, with the cut, printed or written to a file."""
 
-from collections.abc import Iterator
-from contextlib import nullcontext
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer import Option
 
-from labelrank.cli.options import Shown, Trained
+from labelrank.cli.options import Jobs, Shown, Trained, check_jobs
 from labelrank.cli.sources import Source
 
-EXAMPLE = "labelrank predict tags.labelrank new.csv -o answers.jsonl"
+EXAMPLE = """labelrank predict tags.labelrank new.csv -o answers.csv
+labelrank predict tags.labelrank new.csv -o answers.xlsx --long --top 3
+labelrank predict tags.labelrank - --input-format text --flush"""
 
-_AT_ONCE = 2000
+_ROWS_AT_ONCE, _SCORES_AT_ONCE = 2000, 2**22
 
 
 def predict(
     trained: Trained,
     source: Source,
     shown: Shown,
+    out: Annotated[Path | None, Option(
+        "--out", "-o", metavar="FILE",
+        help="Write the answers here; the end of the name decides how: .csv, .tsv, .jsonl, "
+        ".parquet or .xlsx. The columns of DATA are kept (but not in .jsonl).",
+    )] = None,
+    long: bool = Option(False, "--long", help="One row per document and label."),
     top: int = Option(5, metavar="N", min=1, help="Labels to show, at least those before the cut."),
-    out: Path | None = Option(
-        None, "--out", "-o", metavar="FILE", help="Write JSON lines to this file."
-    ),
-) -> None:
-    """Print the ranked labels of each document, with the cut."""
-    from labelrank.cli import models
+    threshold: float | None = Option(
+        None, metavar="CUT", help="Cut here instead of where the model does: labels with a higher "
+        "score are in the set; with --probabilities, with a higher probability."),
+    probabilities: bool = Option(
+        False, "--probabilities", help="Add how probable each label is."),
+    flush: bool = Option(
+        False, "--flush", help="Answer each row before the next is read."),
+    jobs: Jobs = None,
+) -> None:  # fmt: skip
+    """Print the ranked labels of each document, with the cut; or write them to a file."""
+    from labelrank.cli import answers, writers
+    from labelrank.errors import InputError
 
+    wanted = answers.Wanted(top, threshold, probabilities)
+    wanted.check()
+    if flush and out is not None:
+        raise InputError("got --flush with -o FILE, which appears whole at the end; leave out one")
+    check_jobs(jobs)
+    _check_place(out)
     tagger = trained.load()
-    dataset = source.read("test")
-    ranked = _ranked(tagger, models.documents_of(dataset, tagger), top, shown)
-    if shown.json or out is not None:
-        _write_lines(_names(dataset), ranked, out)
+    size = 1 if flush else max(1, min(_ROWS_AT_ONCE, _SCORES_AT_ONCE // len(tagger.label_names_)))
+    batches = _answered(trained, tagger, source, size, wanted, jobs, shown)
+    if out is not None:
+        options: Any = {"long": long, "probabilities": probabilities}
+        with writers.opened(out, mark=answers.mark_of(tagger), **options) as add:
+            n_documents = sum(_added(add, batch) for batch in batches)
+        shown.say(f"{out}: {n_documents:,} documents")
     else:
-        _show(dataset, ranked)
+        _print(batches, long, shown.json)
 
 
-def _ranked(tagger: Any, documents: Any, top: int, shown: Shown) -> Iterator[list[Any]]:
-    """Rankings, some documents at a time, each as far as the cut and at least `top` labels."""
-    total = documents.shape[0] if hasattr(documents, "shape") else len(documents)
+def _check_place(out: Path | None) -> None:
+    """Refuse a file that cannot be written before anything is read."""
+    from labelrank.atomic import check_writable
+    from labelrank.cli import writers
+
+    if out is not None:
+        writers.suffix_of(out)
+        check_writable(out)
+
+
+def _answered(
+    trained: Trained, tagger: Any, source: Source, size: int, wanted: Any, jobs: int | None,
+    shown: Shown,
+) -> Iterator[Any]:  # fmt: skip
+    """The documents in batches, with their rankings, in their order whatever `jobs`."""
+    from labelrank.cli import answers, models
+    from labelrank.errors import FormatError
+    from labelrank.evaluation.pool import ordered_map
+
+    waiting: deque[Any] = deque()
+
+    def asked() -> Iterator[Any]:
+        for dataset, total in source.batches(size, tagger, "test"):
+            waiting.append((dataset, total))
+            yield wanted, models.documents_of(dataset, tagger)
+
+    first = 0
+    load = trained.load if jobs not in (None, 1) else lambda: tagger
     with shown.progress("ranking") as advance:
-        for start in range(0, total, _AT_ONCE):
-            advance(start, total)
-            yield from tagger.rank(documents[start : start + _AT_ONCE], top, whole_sets=True)
+        for rankings in ordered_map(answers.places, asked(), jobs=jobs, initial=load):
+            dataset, total = waiting.popleft()
+            yield answers.batch_of(dataset, first, rankings, source.id_column)
+            first += dataset.n_instances
+            advance(first, total)
+    if not first:
+        name = "standard input" if source.data == "-" else source.data
+        raise FormatError(f"{name}: no row in it; give at least one document")
 
 
-def _names(dataset: Any) -> list[str]:
-    return [str(name) for name in dataset.ids or range(1, dataset.n_instances + 1)]
+def _added(add: Callable[[Any], None], batch: Any) -> int:
+    add(batch)
+    return len(batch.ids)
 
 
-def _write_lines(names: list[str], rankings: Iterator[list[Any]], out: Path | None) -> None:
-    import json
+def _print(batches: Iterator[Any], long: bool, json: bool) -> None:
+    """Print answers as they come."""
+    from labelrank.cli import writers
 
-    from labelrank.atomic import atomic_write
+    is_first = True
+    for batch in batches:
+        if json:
+            for line in writers.lines(batch, long):
+                typer.echo(line, nl=False)
+        else:
+            _show(batch, long, is_first)
+        is_first = False
+        sys.stdout.flush()
 
-    with nullcontext() if out is None else atomic_write(out, "w") as file:
-        for name, ranked in zip(names, rankings, strict=True):
-            line = {
-                "id": name,
-                "labels": [place.label for place in ranked if place.in_set],
-                "ranked": [{"label": place.label, "score": place.score} for place in ranked],
-            }
-            typer.echo(json.dumps(line, ensure_ascii=False), file=file)
 
-
-def _show(dataset: Any, rankings: Iterator[list[Any]]) -> None:
+def _show(batch: Any, long: bool, with_heading: bool) -> None:
+    """The answers to a batch as a table."""
     from labelrank.cli.printing import shortened, table
 
-    columns: dict[str, Any] = {"instance": _names(dataset)}
-    if dataset.texts is not None:
-        texts = [shortened(text, 40) for text in dataset.texts]
-        columns = {"document": columns["instance"], "text": texts}
-    columns["labels ranked, | is the cut"] = map(_line, rankings)
-    table("", list(columns), zip(*columns.values(), strict=True))
+    if long:
+        records = list(batch.long())
+        columns: dict[str, Any] = {key: [one[key] for one in records] for key in records[0]}
+    else:
+        columns = {"instance": batch.ids}
+        if batch.texts is not None:
+            texts = [shortened(text, 40) for text in batch.texts]
+            columns = {"document": batch.ids, "text": texts}
+        columns["labels ranked, | is the cut"] = list(map(_line, batch.rankings))
+    headings = list(columns) if with_heading else [""] * len(columns)
+    table("", headings, zip(*columns.values(), strict=True))
 
 
 def _line(ranked: list[Any]) -> str:
     """The labels with their scores, and a bar where the set ends."""
-    shown = [f"{place.label} {place.score:.2f}" for place in ranked]
+    shown = [f"{place.label} {_worth(place)}" for place in ranked]
     size = sum(place.in_set for place in ranked)
     return ", ".join(shown[:size]) + " | " + ", ".join(shown[size:])
+
+
+def _worth(place: Any) -> str:
+    if place.probability is None:
+        return f"{place.score:.2f}"
+    return f"{place.score:.2f} ({place.probability:.0%})"

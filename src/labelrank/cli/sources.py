@@ -162,17 +162,19 @@ class Source(Reading):
             found[name] = role
         return found
 
-    def batches(self, size: int, tagger: Any = None) -> Iterator[tuple[Any, int | None]]:
+    def batches(
+        self, size: int, tagger: Any = None, usual: str = "train"
+    ) -> Iterator[tuple[Any, int | None]]:
         """Parts of the data with its whole size, if known; files of lines are never read whole."""
-        from labelrank.datasets import formats
+        from labelrank.datasets import formats, opening
         from labelrank.resources import blocks
 
-        ending = "".join(Path(self.data).suffixes[:1])
+        ending = "".join(opening.Source(self.data).endings[:1])
         if self.data == "-" or ending in _STREAMED or self.input_format in _STREAMED:
             for part in formats.stream(self.data, size, **self.options(tagger)):
                 yield part, None
             return
-        whole = self.read("train", tagger)
+        whole = self.read(usual, tagger)
         for rows in blocks(whole.n_instances, size):
             yield whole.subset(range(rows.start, rows.stop)), whole.n_instances
 
@@ -218,7 +220,7 @@ def _several(names: Any) -> list[str]:
     return [names] if isinstance(names, str) else list(names or ())
 
 
-_STREAMED = (".jsonl", ".csv", ".tsv", "jsonl", "csv")
+_STREAMED = (".jsonl", ".ndjson", ".csv", ".tsv", ".txt", "jsonl", "csv", "tsv", "text")
 
 
 def _one_or_all(names: list[str]) -> str | list[str]:
