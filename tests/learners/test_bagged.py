@@ -65,6 +65,15 @@ def test_bagging_raises_average_precision_of_a_weak_ranker():
     assert bagged.score(X[200:], Y[200:]) > np.mean([one.score(X[200:], Y[200:]) for one in alone])
 
 
+def test_an_instance_of_a_piece_reaches_a_model_once_on_average():
+    X, Y = problem(400)
+    bagged = BaggedRanker(BinaryRelevancePerceptron(), n_estimators=25, random_state=0)
+    bagged.partial_fit(X, Y)
+    seen = np.array([model.n_seen_ for model in bagged.estimators_]) / len(X)
+    assert seen.mean() == pytest.approx(1.0, abs=0.05)
+    assert 0.02 < seen.std() < 0.1
+
+
 def test_a_piece_that_one_model_would_refuse_teaches_none():
     X, Y = problem()
     X = np.abs(X)

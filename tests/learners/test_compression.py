@@ -98,3 +98,10 @@ def test_its_cut_can_be_tuned():
 def test_features_are_refused(X):
     with pytest.raises(InputError, match="list of"):
         CompressionClassifier().fit(X, [[1, 0], [0, 1]])
+
+
+def test_zstd_knows_what_stood_thousands_of_bytes_ago():
+    random = np.random.default_rng(0)
+    early, late = (" ".join(map(str, random.integers(0, 10**9, 400))) for _ in range(2))
+    learner = CompressionClassifier("zstd").fit([early, late], [[1], [1]])
+    assert learner.decision_function([early[:200]])[0, 0] > 0.8

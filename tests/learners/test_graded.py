@@ -46,6 +46,14 @@ def test_levels_are_those_of_one_classifier_a_label_and_level(unknown):
     np.testing.assert_array_equal(learner.predict_grades(X[:20]), np.array([0, 1, 2, 3.0])[median])
 
 
+def test_a_label_that_no_instance_has_is_never_predicted():
+    X, Y = graded_data()
+    Y[:, 2] = 0
+    learner = GradedClassifier(GaussianNB()).fit(X, Y)
+    assert (learner.predict_grades(X)[:, 2] == 0).all()
+    assert (learner.decision_function(X)[:, 2] == -0.5).all()
+
+
 def test_the_default_is_logistic_regression_of_all_problems_at_once():
     X, Y = graded_data(2)
     expected = reached_one_by_one(lambda: LogisticRegression(tol=1e-8, max_iter=1000), X, Y, X)

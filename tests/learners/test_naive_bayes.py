@@ -137,3 +137,27 @@ def test_probabilities_of_log_odds_are_their_logistic():
 def test_negative_counts_are_refused():
     with pytest.raises(InputError, match="Negative values"):
         NaiveBayesRanker().fit([[1.0, -1.0], [1.0, 0.0]], [[1, 0], [0, 1]])
+
+
+def test_posteriors_count_the_length_of_a_document_too():
+    X, Y = problem()
+    plain = NaiveBayesRanker().fit(X, Y).decision_function(X)
+    ours = NaiveBayesRanker("multinomial_length").fit(X, Y).decision_function(X)
+    lengths = np.log1p(X.sum(axis=1))
+    for k in range(Y.shape[1]):
+        n, own = Y[:, k].sum(), lengths[Y[:, k] > 0]
+        mean = (own.sum() + lengths.mean()) / (n + 1)
+        square = ((own**2).sum() + (lengths**2).mean()) / (n + 1)
+        plain[:, k] += norm.logpdf(lengths, mean, np.sqrt(square - mean**2))
+    expected = plain - np.logaddexp.reduce(plain, axis=1, keepdims=True)
+    np.testing.assert_allclose(ours, expected)
+
+
+def test_lengths_that_are_all_the_same_keep_a_variance():
+    X, Y = np.array([[2.0, 1.0], [1.0, 2.0], [3.0, 0.0], [0.0, 3.0]]), np.eye(2)[[0, 0, 1, 1]]
+    ours = NaiveBayesRanker("multinomial_length", scores="log_odds", alpha=1e-9).fit(X, Y)
+    query = np.array([[2.0, 2.0]])
+    plain = NaiveBayesRanker(scores="log_odds", alpha=1e-9).fit(X, Y)
+    np.testing.assert_allclose(ours.decision_function(query), plain.decision_function(query))
+    longer, same = (ours._model.length[1], np.full(2, 1e-4))
+    np.testing.assert_allclose(longer, same)

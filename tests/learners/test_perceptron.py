@@ -218,3 +218,49 @@ def test_random_initial_weights_depend_on_feature_and_label_alone():
     np.testing.assert_array_equal(wide, coupled)
     assert 0.005 < wide.std() < 0.02
     assert len(np.unique(wide)) == wide.size
+
+
+def mmp_passive_aggressive(X, Y, penalty, C, seed):
+    """Crammer et al. 2006 along the direction of the penalties, for pairs within margin 1."""
+    W = np.zeros((Y.shape[1], X.shape[1]))
+    for clock, (x, grades) in enumerate(zip(X, Y)):
+        scores = W @ x
+        pairs = wrong_pairs(grades, scores, 1.0)
+        if not pairs:
+            continue
+        given = penalty_of(penalty, pairs, scores, 1.0, seed, clock, len(scores))
+        direction = np.zeros(len(scores))
+        for (c, d), p in given.items():
+            direction[c] += p / sum(given.values())
+            direction[d] -= p / sum(given.values())
+        hinge = 1.0 - direction @ scores
+        W += min(C, hinge / (x @ x * (direction @ direction))) * np.outer(direction, x)
+    return W
+
+
+@pytest.mark.parametrize("penalty", ["uniform", "proportional", "max", "random"])
+@pytest.mark.parametrize("C", [0.05, 10.0])
+def test_mmp_passive_aggressive_steps_equal_the_oracle(penalty, C):
+    X = np.random.default_rng(8).normal(size=(25, 8))
+    _, Y = integers(12, n=25, K=6, unknown=0.1)
+    learner = MulticlassMultilabelPerceptron(
+        step="pa", penalty=penalty, C=C, shuffle=False, random_state=0
+    ).fit(X, Y)
+    W = mmp_passive_aggressive(X, Y, penalty, C, learner._seed)
+    np.testing.assert_allclose(learner.coef_, W, rtol=2e-3, atol=2e-3)
+
+
+def test_averaged_mmp_is_the_mean_of_all_intermediate_weights():
+    X, Y = integers(13, n=20)
+    steps, weights = MulticlassMultilabelPerceptron(), []
+    for x, y in zip(X, Y):
+        weights.append(steps.partial_fit([x], [y]).coef_)
+    averaged = MulticlassMultilabelPerceptron(averaging="averaged", shuffle=False).fit(X, Y)
+    np.testing.assert_allclose(averaged.coef_, np.mean(weights, axis=0), rtol=1e-5, atol=1e-6)
+    assert not np.allclose(averaged.coef_, weights[-1])
+
+
+def test_predicting_takes_one_inner_product_per_instance_and_label():
+    X, Y = integers(14)
+    for make in PERCEPTRONS:
+        assert make(random_state=0).fit(X, Y).count_operations(X[:7]) == 7 * Y.shape[1]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.svm import LinearSVC
@@ -109,3 +110,10 @@ def test_instances_with_unknown_labels_are_left_out():
 def test_pruning_everything_is_refused():
     with pytest.raises(InputError, match="give a smaller number"):
         LabelPowerset(prune=5).fit(np.eye(4), LECTURE)
+
+
+def test_decision_values_of_a_base_become_probabilities_by_the_softmax():
+    X, Y = problem()
+    learner = LabelPowerset(LinearSVC(random_state=0), decode="labels").fit(X, Y)
+    chances = softmax(learner.estimator_.decision_function(X), axis=1)
+    np.testing.assert_allclose(learner.predict_proba(X), chances @ learner.sets_.toarray())

@@ -68,3 +68,19 @@ def test_queries_of_another_shape_are_refused():
     X, Y = problem()
     with pytest.raises(InputError, match="one row per label"):
         Rocchio(queries=np.ones((2, 9))).fit(X, Y)
+
+
+def test_euclidean_scores_are_distances_without_their_sign():
+    X, Y = problem()
+    learner = Rocchio(metric="euclidean", normalize=False).fit(X, Y)
+    distances = np.linalg.norm(X[:, None] - learner.prototypes_, axis=2)
+    np.testing.assert_allclose(learner.decision_function(X), -distances)
+
+
+def test_the_mean_number_of_labels_is_rounded_not_cut_off():
+    X, Y = problem()
+    Y[:] = 0
+    Y[:, 0], Y[: int(0.7 * len(Y)), 1] = 1, 1
+    learner = Rocchio(threshold="cardinality").fit(X, Y)
+    assert learner.cardinality_ == pytest.approx(1.7)
+    assert set(learner.predict(X).sum(axis=1)) == {2}

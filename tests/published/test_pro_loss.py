@@ -1,7 +1,10 @@
 """The comparison on PRO loss (002): its protocol on small data, its finding on real data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from labelrank import AdaBoostMH, MLkNN, datasets, metrics
 from labelrank.errors import MissingError
@@ -51,6 +54,47 @@ def test_primed_learners_do_without_order_and_capped_perceptrons_stop():
     two_stages = protocol.made("RankSVM-R", QUICK, 7, 1, selector__C=8.0)
     assert two_stages.selector.C == 8.0
     assert two_stages.selector.random_state == two_stages.orderer.random_state == 7
+
+
+def test_primed_learners_see_no_order():
+    Y = sp.csr_array([[3.0, 0.0, 1.0]])
+    assert protocol._seen_by("ProSVM'", Y).toarray().tolist() == [[1.0, 0.0, 1.0]]
+    assert protocol._seen_by("ProSVM", Y) is Y
+
+
+class Right:
+    """Right with C = 2, wrong with any other."""
+
+    def __init__(self, C, **_):
+        self.sign = 1 if C == 2.0 else -1
+
+    def fit(self, X, Y):
+        return self
+
+    def decision_function(self, X):
+        return self.sign * (X - 0.5)
+
+
+def test_the_chosen_c_is_that_of_the_least_loss(monkeypatch):
+    Y = sp.csr_array(np.eye(4)[np.arange(24) % 4])
+    split = protocol.Split(Y.toarray(), Y, Y.toarray(), Y)
+    monkeypatch.setattr(protocol, "made", lambda method, effort, seed, n_jobs, **s: Right(**s))
+    effort = replace(QUICK, grid=(1.0, 2.0, 4.0), inner_folds=3)
+    assert protocol._best_C("ProSVM", split, effort, 0) == 2.0
+
+
+def test_times_are_taken_on_the_number_of_cores_that_is_told(monkeypatch):
+    used = []
+    made = protocol.made
+    monkeypatch.setattr(
+        protocol, "made",
+        lambda method, effort, seed, n_jobs, **s: used.append(n_jobs)
+        or made(method, effort, seed, 1, **s),
+    )  # fmt: skip
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    split = protocol.Split(X, sp.csr_array((X[:, :2] > 0) * 1.0), None, None)
+    assert pro_loss._seconds(split, 4, 4, 0) > 0
+    assert set(used) == {4}
 
 
 @pytest.mark.data
@@ -120,8 +164,6 @@ def test_ranksvm_and_ranksvm_r_search_for_c_once(monkeypatch):
 
 
 def _few(effort):
-    from dataclasses import replace
-
     return replace(effort, grid=(1.0, 8.0), inner_folds=2, epochs=5, rounds=50)
 
 

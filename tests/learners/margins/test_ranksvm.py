@@ -36,6 +36,13 @@ def test_cuts_have_the_fewest_labels_on_the_wrong_side():
         assert errors_at(cut, s, g) == min(errors_at(c, s, g) for c in candidates)
 
 
+def test_cuts_lie_in_the_middle_of_the_widest_interval_or_at_distance_one():
+    scores = np.array([[3.0, 1.0], [3.0, 1.0], [4.0, 3.5]])
+    np.testing.assert_allclose(best_cuts(scores, np.array([[0, 0], [1, 1], [1, 0]])), [4, 0, 3.75])
+    two_cuts = np.array([[4.0, 3.5, 1.0, 0.0]])
+    np.testing.assert_allclose(best_cuts(two_cuts, np.array([[1, 0, 1, 0]])), [0.5])
+
+
 def test_the_threshold_is_the_least_squares_fit_of_the_cuts():
     X, Y = problem(12, n=60)
     learner = RankSVM(C=10, random_state=0).fit(X, Y)

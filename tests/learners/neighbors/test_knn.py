@@ -147,3 +147,9 @@ def test_wrong_searches_are_refused():
         index.search(np.eye(2), 1)
     with pytest.raises(InputError, match="n_neighbors=0"):
         InvertedIndexKNN(0).fit(np.eye(2), np.eye(2))
+
+
+def test_neighbours_vote_alike_where_none_is_similar():
+    X, Y = np.eye(4)[:3], np.array([[1, 0], [1, 0], [0, 1]])
+    scores = InvertedIndexKNN(3).fit(X, Y).decision_function([[0.0, 0.0, 0.0, 1.0]])
+    np.testing.assert_allclose(scores, [[2 / 3, 1 / 3]])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import expit
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.multiclass import OneVsOneClassifier
@@ -98,3 +99,11 @@ def test_side_by_side_changes_nothing():
 def test_wrong_parameters_are_refused(wrong):
     with pytest.raises(InputError):
         PairwiseClassifier(**wrong).fit(*problem())
+
+
+def test_decision_values_of_a_base_become_chances_by_the_logistic_function():
+    X, Y = problem(4)
+    learner = PairwiseClassifier(LinearSVC(), voting="weighted").fit(X, Y)
+    for (u, v), one in zip(learner.pairs_, learner.estimators_, strict=True):
+        chance = (learner.duels(X)[:, u, v] + 1) / 2
+        np.testing.assert_allclose(chance, expit(one.decision_function(X)))

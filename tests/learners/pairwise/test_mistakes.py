@@ -81,6 +81,17 @@ def test_kernels_equal_the_reference(name, function):
     np.testing.assert_allclose(scorer.margins(as_rows(X)), slow.margins(X), rtol=1e-5, atol=1e-5)
 
 
+def test_the_constant_of_a_polynomial_and_the_usual_gamma_are_used():
+    X, Y = random_problem(4)
+    order = np.tile(np.arange(len(X)), 2)
+    options = {"calibrated": True, "ordered": False}
+    slow = reference(X, Y, order, kernel=lambda x, z: (x @ z / 6 + 3.0) ** 2, **options)
+    scorer, lesson = learned(X, Y, order, kernel="poly", coef0=3.0)
+    assert X.shape[1] == 6
+    assert lesson == (slow.trained, slow.mistakes)
+    np.testing.assert_allclose(scorer.margins(as_rows(X)), slow.margins(X), rtol=1e-5, atol=1e-5)
+
+
 def test_real_values_agree_to_rounding():
     rng = np.random.default_rng(5)
     X, (_, Y) = rng.normal(size=(25, 6)).astype(np.float32), random_problem(5)

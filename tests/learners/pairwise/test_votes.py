@@ -133,3 +133,12 @@ def test_a_reason_needs_one_instance_and_a_known_label(x, label):
     X, Y = problem(8)
     with pytest.raises(InputError):
         PairwisePerceptron().fit(X, Y).why(x, label)
+
+
+def test_a_draw_is_a_vote_for_the_smaller_index():
+    chances = np.full((1, 3, 3), 0.5)
+    np.testing.assert_array_equal(voting.count_votes(chances), [[2.0, 1.0, 0.0]])
+
+
+def test_couplings_go_by_their_names():
+    assert {"wu-lin-weng": wu_lin_weng, "hastie-tibshirani": hastie_tibshirani} == voting.COUPLINGS
