@@ -8,10 +8,10 @@ ifneq ($(BESIDE),)
 export LABELRANK_DATA ?= $(abspath $(BESIDE))
 endif
 
-.PHONY: help install demo test test-all check bench bench-rivals docs clean
+.PHONY: help install demo test test-all check bench bench-rivals docs mutants clean
 
 help:
-	@echo "make install | demo | test | test-all | check | bench | bench-rivals | docs | clean"
+	@echo "make install | demo | test | test-all | check | bench | bench-rivals | docs | mutants | clean"
 
 # The package and what it runs on: all that the demo needs.
 $(DEMO): pyproject.toml
@@ -54,6 +54,10 @@ bench: $(STAMP)
 
 bench-rivals: $(STAMP)
 	$(BIN)/python -m benchmarks.rivals
+
+# Hours: each mutant runs the tests of its area. `python tools/mutants.py --help` says how to run some.
+mutants: $(STAMP)
+	$(BIN)/python tools/mutants.py --sample 100
 
 docs: $(STAMP)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

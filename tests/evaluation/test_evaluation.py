@@ -108,6 +108,18 @@ def test_significance_agrees_with_posthocs():
     assert found.critical_difference == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 12)), rel=1e-3)
 
 
+def test_differences_in_either_direction_count():
+    low, high = np.arange(8.0), np.arange(8.0) + np.arange(1, 9) / 10
+    assert wilcoxon(low, high).p_value == wilcoxon(high, low).p_value == pytest.approx(2 / 2**8)
+    assert paired_t_test(low, high).p_value == pytest.approx(paired_t_test(high, low).p_value)
+
+
+def test_the_curve_ends_at_the_last_example_though_no_point_is_due():
+    X, Y = np.random.default_rng(0).normal(size=(25, 4)), labels(n=25, K=3)
+    points = prequential(BinaryRelevancePerceptron(), X, Y, every=10)
+    assert [point.n_seen for point in points] == [10, 20, 25]
+
+
 def test_equal_losses_are_no_difference():
     same = [0.1, 0.2, 0.3]
     assert paired_t_test(same, same).p_value == 1.0

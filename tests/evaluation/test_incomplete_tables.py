@@ -55,6 +55,19 @@ def test_folds_are_tested_without_the_learner_that_failed_there(frame):
         assert test.p_value == pytest.approx(by_hand.pvalue)
 
 
+def test_the_best_mean_is_marked_and_what_is_significantly_worse_is_told():
+    values = {"a": [0.90, 0.91, 0.92, 0.93], "b": [0.50, 0.52, 0.51, 0.53], "c": [0.9] * 3 + [0.92]}
+    rows = [("d", k, fold, "micro_f1", one) for k, folds in values.items()
+            for fold, one in enumerate(folds)]  # fmt: skip
+    columns = {"dataset": str, "learner": str, "fold": int, "criterion": str, "value": float}
+    frame = pl.DataFrame(rows, schema=columns, orient="row")
+    table = summarise(frame, "micro_f1")
+    assert table.best[:, 0].tolist() == [True, False, False]
+    assert [table.is_worse(name, "d") for name in "abc"] == [False, True, False]
+    as_loss = summarise(frame.with_columns(criterion=pl.lit("hamming_loss")), "hamming_loss")
+    assert as_loss.best[:, 0].tolist() == [False, True, False]
+
+
 def test_friedman_is_made_over_the_learners_with_a_value_everywhere(frame):
     table = summarise(frame, "micro_f1")
     means = np.array([[values_of(frame, d, k).mean() for d in DATASETS] for k in "abc"])

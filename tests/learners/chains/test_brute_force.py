@@ -165,6 +165,16 @@ def test_monte_carlo_converges_to_the_exact_answer():
     assert gaps[-1] < 1e-12
 
 
+def test_monte_carlo_finds_no_path_less_probable_than_the_greedy_one():
+    X, Y = problem((2, 3, 2, 2, 3))
+    greedy = ClassifierChain(targets="classes").fit(X, Y)
+    sampled = MonteCarloClassifierChain(n_samples=1, targets="classes", random_state=0).fit(X, Y)
+    paths = greedy.predict(X), sampled.predict(X)
+    assert (paths[0] != paths[1]).any()
+    log = [greedy.log_joint(X, path) for path in paths]
+    assert (log[1] >= log[0] - 1e-9).all()
+
+
 def test_monte_carlo_repeats_with_its_seed_and_row_by_row():
     X, Y = problem([2] * 8, n=80)
     chain = MonteCarloClassifierChain(n_samples=5, random_state=1).fit(X, Y)

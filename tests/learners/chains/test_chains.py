@@ -299,6 +299,28 @@ def test_search_keeps_the_order_of_the_highest_payoff(payoff):
     np.testing.assert_array_equal(search.chain_.predict(X), search.predict(X))
 
 
+def _shared(relevant, predicted):
+    """Shared labels over those of either; nothing is missing where both are empty."""
+    either = np.count_nonzero(relevant | predicted)
+    return np.count_nonzero(relevant & predicted) / either if either else 1.0
+
+
+PAYOFFS = {
+    "exact_match": lambda truth, found: (truth == found).all(axis=1).mean(),
+    "jaccard": lambda truth, found: np.mean([_shared(*rows) for rows in zip(truth, found)]),
+}
+
+
+@pytest.mark.parametrize("payoff", PAYOFFS)
+def test_payoffs_are_the_criteria_of_the_held_out_instances(payoff):
+    X, Y = multilabel()
+    search = ChainSearch(n_chains=1, payoff=payoff, refit=False, random_state=0).fit(X, Y)
+    held = np.random.RandomState(0).permutation(len(X))[: round(0.33 * len(X))]
+    expected = PAYOFFS[payoff](Y[held], search.chain_.predict(X[held]))
+    assert 0.0 < expected < 1.0
+    assert search.payoffs_[0] == pytest.approx(expected)
+
+
 def test_jaccard_is_refused_for_columns_of_classes():
     X, Y = multidimensional()
     with pytest.raises(InputError, match="payoff='jaccard' for columns of classes"):

@@ -34,6 +34,9 @@ def test_new_labels_start_with_codes_of_their_own_and_change_no_other():
     at_once = EmbeddingCodingPLM(6, random_state=1).partial_fit(X[:1] * 0, Y[:1])
     ratio = learner.codes_[20:] / at_once.codes_[20:]
     np.testing.assert_allclose(ratio, np.sqrt(25 / 20), rtol=1e-5)
+    fixed = learner._fixed_codes
+    assert np.linalg.norm(fixed) == pytest.approx(1.0, rel=1e-5)
+    np.testing.assert_allclose(fixed / fixed[0, 0], learner.codes_ / learner.codes_[0, 0], 1e-4)
     learner.partial_fit(X[100:], Y[100:])
     assert learner.codes_.shape == (25, 6)
     assert learner.decision_function(X[:5]).shape == (5, 25)
