@@ -41,7 +41,26 @@ class Contents(NamedTuple):
 #         return Contents(old.parameters, {**old.parts, "counts": counts})
 #
 #     OLDER = {("ProSVM", 1): _with_counts}
-OLDER: dict[tuple[str, int], Callable[[Contents], Contents]] = {}
+def _with_scales(old: Contents) -> Contents:
+    return Contents(
+        old.parameters, {**(old.parts or {}), "shift": None, "unit": False, "scale": 1.0}
+    )
+
+
+def _of_members(old: Contents) -> Contents:
+    if old.parts is None:
+        return old
+    parts = dict(old.parts)
+    member = {"name": parts.pop("best_"), "share": 1.0, "weighting": parts.pop("weighting_"),
+              "line": None, "estimator": parts.pop("estimator_")}  # fmt: skip
+    member = class_of("Member")(**member)
+    return Contents(old.parameters, {**parts, "members_": [member], "held_out_": None})
+
+
+OLDER: dict[tuple[str, int], Callable[[Contents], Contents]] = {
+    ("AutoRanker", 1): _of_members,
+    ("Weighting", 1): _with_scales,
+}
 
 
 class Decoder:

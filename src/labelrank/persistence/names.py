@@ -44,7 +44,8 @@ _PARTS = {
     "CentroidRanker": "learners.pairwise.shortlist",
     "ShortlistScorer": "learners.pairwise.shortlist",
     "Calibration": "learners.held_out.calibration",
-    "Weighting": "learners.auto.race", "TargetInfo": "relevance", "TextColumn": "text",
+    "Weighting": "learners.auto.weighting", "Line": "learners.auto.blend",
+    "Member": "learners.auto.blend", "TargetInfo": "relevance", "TextColumn": "text",
     "Column": "table.roles", "TablePreparation": "table.preparation",
     **dict.fromkeys(("NumberPart", "CategoryPart", "VectorPart", "TextPart"), "table.parts"),
 }  # fmt: skip

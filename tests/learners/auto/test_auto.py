@@ -18,15 +18,13 @@ from labelrank import (
     persistence,
 )
 from labelrank.errors import InputError
-from labelrank.learners.auto.race import (
-    Goal,
-    Race,
-    Weighting,
-    candidates,
-    for_share,
-    weightings,
-)
+from labelrank.learners.auto.blend import Line, best_blend
+from labelrank.learners.auto.candidates import Candidate, candidates, given, svm_cost
+from labelrank.learners.auto.goal import Goal
+from labelrank.learners.auto.race import Race
+from labelrank.learners.auto.weighting import Weighting, ways
 from labelrank.learners.base import LabelRanker
+from labelrank.persistence.decode import OLDER, Contents
 from labelrank.text import TextVectorizer
 
 AS_GIVEN = {"as given": Weighting()}
@@ -61,6 +59,12 @@ def data(n=3000, n_labels=6, seed=0):
     X = sp.random_array((n, 40), density=0.2, rng=rng, format="csr")
     scores = X @ rng.normal(size=(40, n_labels)) - np.linspace(0.2, 0.6, n_labels)
     return X, sp.csr_array((scores > 0).astype(float))
+
+
+def a_race(X, Y, learners, criterion="micro_f1"):
+    goal = Goal.of(criterion).on(Y, one_class=False)
+    return Race(X, Y, goal, given(learners), AS_GIVEN, allowed=100.0, budget=100.0,
+                random=np.random.RandomState(0))  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -119,66 +123,67 @@ def test_what_was_tried_is_told():
     auto = AutoRanker("ranking_loss", candidates={"a": Guess(), "b": Guess(True)}, random_state=0)
     trials = auto.fit(X, Y).trials_
     assert [(trial["name"], trial["n_instances"]) for trial in trials] == [
-        ("a", 1500), ("b", 1500), ("a", 3600), ("b", 3600),
+        ("a", 3000), ("b", 3000), ("a", 3600), ("b", 3600),
     ]  # fmt: skip
     assert trials[0]["score"] < trials[1]["score"] <= 1
     assert all(trial["seconds"] > 0 for trial in trials)
 
 
-def test_a_trial_that_would_exceed_the_budget_is_not_begun():
+def test_a_trial_that_would_exceed_the_budget_is_not_begun_and_that_is_said():
     X, Y = data(4500)
     slow = {"first": Guess(seconds=2e-4), "better": Guess(), "third": Guess()}
-    auto = AutoRanker(candidates=slow, budget=0.3, random_state=0).fit(X, Y)
+    with pytest.warns(UserWarning, match="the budget of 0.3 s was over before all candidates"):
+        auto = AutoRanker(candidates=slow, budget=0.3, random_state=0).fit(X, Y)
     assert auto.best_ == "first"
     assert [trial["name"] for trial in auto.trials_ if trial["score"] is not None] == ["first"]
     assert {trial["name"] for trial in auto.trials_[1:]} == {"first", "better", "third"}
 
 
-class Compiled(Guess):
-    """Remembers how many instances each fit had."""
+def test_the_same_model_comes_from_a_slower_machine(monkeypatch):
+    X, Y = data(400)
+    swift = AutoRanker(random_state=0, n_jobs=2).fit(X, Y)
+    learn = BinaryRelevanceSVM._learn
 
-    fits: list[int] = []
+    def late(self, *data):
+        time.sleep(0.05)
+        learn(self, *data)
 
-    def _learn(self, X, Y):
-        super()._learn(X, Y)
-        Compiled.fits.append(X.shape[0])
+    monkeypatch.setattr(BinaryRelevanceSVM, "_learn", late)
+    slow = AutoRanker(random_state=0, n_jobs=1).set_params(n_jobs=2).fit(X, Y)
+    assert sum(trial["seconds"] for trial in slow.trials_) > 1
+    assert persistence.digest(slow) == persistence.digest(swift)
 
 
-def test_compiling_is_not_taken_for_learning():
+def test_more_effort_tries_more():
     X, Y = data(4500)
-    tried = {"a": Compiled(), "b": Compiled(wrong=True)}
-    trials = AutoRanker(candidates=tried, random_state=0).fit(X, Y).trials_
-    assert Compiled.fits == [50, *(trial["n_instances"] for trial in trials), 4500]
+    tried = [
+        sum(t["score"] is not None for t in AutoRanker(effort=e, random_state=0).fit(X, Y).trials_)
+        for e in (0.0001, 0.005, 1.0)
+    ]
+    assert tried[0] < tried[1] < tried[2]
 
 
 def test_only_the_best_go_on_with_more_instances():
     X, Y = data(20_000)
     learners = {name: Guess(wrong=name in "cdef") for name in "abcdef"}
-    for criterion, sizes in (
-        ("ranking_loss", [1500, 6000]),
-        ("micro_f1", [3000, 16_000]),
-        ("precision_at_1", [3000, 16_000]),
-    ):
-        race = Race(X, Y, Goal.of(criterion), learners, AS_GIVEN, budget=100.0,
-                    random=np.random.RandomState(0))  # fmt: skip
-        assert len(list(race.run())) == 6 + 2
-        assert race.sizes == sizes
-        assert race.best().name in "ab"
+    for criterion in ("ranking_loss", "micro_f1", "precision_at_1"):
+        race = a_race(X, Y, learners, criterion)
+        assert len(list(race.run())) == 6 + 2 + 4
+        assert race.sizes == [3000, 16_000]
+        assert race.ranked()[0].name in "ab"
 
 
 def test_a_round_nearly_as_large_as_the_last_is_left_out():
     for n, sizes in ((4000, [3200]), (4500, [3000, 3600]), (600, [480])):
         X, Y = data(n)
-        race = Race(X, Y, Goal.of("micro_f1"), {"only": Guess()}, AS_GIVEN, budget=100.0,
-                    random=np.random.RandomState(0))  # fmt: skip
+        race = a_race(X, Y, {"only": Guess()})
         assert race.sizes == sizes
 
 
 def test_where_few_can_judge_several_parts_do():
     for n, n_parts in ((333, 5), (2000, 3), (6000, 1)):
         X, Y = data(n)
-        race = Race(X, Y, Goal.of("micro_f1"), {"only": Guess()}, AS_GIVEN, budget=100.0,
-                    random=np.random.RandomState(0))  # fmt: skip
+        race = a_race(X, Y, {"only": Guess()})
         assert len(race.parts) == n_parts
         assert len(np.unique(race.judges)) == len(race.judges) == n_parts * (n // 5)
         assert all(sorted([*held, *rest]) == list(range(n)) for held, rest in race.parts)
@@ -186,13 +191,16 @@ def test_where_few_can_judge_several_parts_do():
 
 
 def test_a_sample_is_learned_with_the_strength_that_suits_it():
-    strength = for_share(BinaryRelevanceSVM(C=2.0), 0.25).C
-    assert strength == pytest.approx(4.0)
-    assert for_share(guess := Guess(), 0.25) is guess
+    svm = Candidate(BinaryRelevanceSVM(C=2.0), "linear", svm_cost)
+    assert pytest.approx(4.0) == svm.made(0.25).C
+    own = given({"own": BinaryRelevanceSVM(C=2.0)})["own"]
+    assert own.made(0.25).C == 2.0
 
 
-def test_features_are_weighted_as_their_definition_says():
-    X = sp.csr_array([[4.0, 0.0, 3.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+@pytest.mark.parametrize("unit", [False, True])
+def test_features_are_weighted_as_their_definition_says(unit):
+    X = np.array([[4.0, 0.0, 3.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    X = sp.csr_array(X if unit else X / np.array([5.0, 2.0, 1.0, 1.0])[:, None])
     rarity = np.log(5 / (np.array([2, 1, 1]) + 1)) + 1
     for name, (power, favour) in {
         "damped": (0.75, 0.0),
@@ -200,28 +208,44 @@ def test_features_are_weighted_as_their_definition_says():
         "damped, common favoured": (0.75, -0.5),
         "common favoured": (1.0, -0.5),
     }.items():
-        dense = X.toarray() ** power * rarity**favour
-        lengths = [np.linalg.norm(rows, axis=1, keepdims=True) for rows in (X.toarray(), dense)]
-        expected = dense * lengths[0] / np.where(lengths[1] > 0, lengths[1], 1)
-        way = weightings(X)[name]
+        expected = X.toarray() ** power * rarity**favour
+        length = np.linalg.norm(expected, axis=1, keepdims=True)
+        expected /= np.where(length > 0, length, 1)
+        way = ways(X)[name]._replace(scale=1.0)
         np.testing.assert_allclose(way(X).toarray(), expected, atol=1e-12)
         np.testing.assert_allclose(way(X.toarray()).toarray(), expected, atol=1e-12)
         np.testing.assert_allclose(way(-X).toarray(), -expected, atol=1e-12)
 
 
-def test_features_too_large_to_square_are_refused_in_one_sentence():
-    X, Y = data(60)
-    with pytest.raises(InputError, match=r"as large as 1e\+200, whose squares overflow; scale"):
-        AutoRanker(random_state=0).fit(1e200 * (X > 0), Y)
+def test_rows_keep_the_length_that_all_have_and_get_mean_square_one():
+    X = sp.csr_array(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 5.0]]))
+    way = ways(X)["damped"]
+    np.testing.assert_allclose(np.linalg.norm(way(X).toarray(), axis=1), [1.0, 1.0])
+    np.testing.assert_allclose(np.linalg.norm(way(2 * X).toarray(), axis=1), [2.0, 2.0])
+    assert "rows of length 1" not in ways(X)
 
 
-@pytest.mark.parametrize("kind", ["dense", "negative"])
-def test_what_is_no_count_stays_as_given(kind):
+def test_numbers_are_standardised_and_constants_have_no_weight():
+    X = np.array([[1.0, 7.0, 1000.0], [2.0, 7.0, 5000.0], [6.0, 7.0, 0.0]])
+    Z = (X - X.mean(axis=0)) / [X[:, 0].std(), 1.0, X[:, 2].std()]
+    found = ways(X)
+    np.testing.assert_allclose(found["standardised"](X), Z / 2**0.5)
+    length = np.linalg.norm(Z, axis=1, keepdims=True)
+    np.testing.assert_allclose(found["standardised, rows of length 1"](X), Z / length)
+    damped = np.sign(Z) * np.abs(Z) ** 0.5
+    damped /= np.square(damped).sum(axis=1).mean() ** 0.5
+    np.testing.assert_allclose(found["standardised, damped"](X), damped)
+    np.testing.assert_allclose(found["standardised"](sp.csr_array(X)), Z / 2**0.5)
+    assert "as given" not in found  # of such different scales
+    assert "as given" in ways(Z[:, [0, 2]])
+
+
+def test_signed_values_are_no_counts():
     X, Y = data(400)
-    X = X.toarray() if kind == "dense" else X - 2.0 * (X > 0.9)
-    assert list(weightings(X)) == ["as given"]
+    X = X - 2.0 * (X > 0.9)
+    assert list(ways(X)) == ["as given", "rows of length 1"]
     auto = AutoRanker(random_state=0).fit(X, Y)
-    assert {trial["weighting"] for trial in auto.trials_} == {"as given"}
+    assert {trial["weighting"] for trial in auto.trials_} <= set(ways(X))
 
 
 def test_the_weighting_that_helps_is_found():
@@ -231,7 +255,7 @@ def test_the_weighting_that_helps_is_found():
     noise = 100.0 * (rng.random((4000, 200)) < 0.01)
     X, Y = sp.csr_array(np.hstack([signal, noise])), sp.csr_array(signal[:, :5] * signal[:, 5:])
     auto = AutoRanker("ranking_loss", random_state=0).fit(X, Y)
-    tried = {t["weighting"]: t["score"] for t in auto.trials_[: len(weightings(X))]}
+    tried = {t["weighting"]: t["score"] for t in auto.trials_[: len(ways(X))]}
     assert min(tried, key=tried.get) != "as given"
     assert auto.weighting_.factors is not None
 
@@ -263,9 +287,10 @@ def test_unknown_labels_and_a_handful_of_instances_are_no_obstacle():
     assert few.trials_ == []
 
 
-def test_it_explains_itself_as_its_choice_does():
+@pytest.mark.parametrize("seed", range(3))
+def test_it_explains_itself_as_its_choice_does(seed):
     X, Y = data(400)
-    auto = AutoRanker(random_state=0).fit(X, Y)
+    auto = AutoRanker(random_state=seed).fit(X, Y)
     scores = auto.decision_function(X[:1])[0]
     assert auto.why(X[:1], 2).margin == pytest.approx(scores[2], abs=1e-4)
     assert auto.why(X[:1], 2, over=0).margin == pytest.approx(scores[2] - scores[0], abs=1e-4)
@@ -303,9 +328,94 @@ def test_the_catalog_has_it():
 
 def test_large_label_sets_are_ranked_by_fewer_preferences():
     X, Y = data(60)
-    assert "ProSVM C=20" in candidates("order", X, Y)
+    assert "ProSVM C=20" in candidates(X, Y)
     rows, columns = np.repeat(np.arange(20_000), 3), np.tile([0, 1, 2], 20_000)
     wide = sp.csr_array((np.ones(60_000), (rows, columns)), shape=(20_000, 4000))
-    found = candidates("order", X, wide)
-    assert isinstance(found["ProSVM-A C=20"], ProSVM)
-    assert found["ProSVM-A C=20"].approximate
+    found = candidates(X, wide)["ProSVM-A C=20"].learner
+    assert isinstance(found, ProSVM)
+    assert found.approximate
+
+
+def curved(n=400, seed=0):
+    """Labels that no linear learner can tell, nearest neighbours can."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    Y = np.column_stack([X[:, 0] * X[:, 1] > 0, (X**2).sum(axis=1) < 2, X[:, 2] > 0.3])
+    return X, Y.astype(float)
+
+
+def test_dense_features_of_any_scale_are_learned_as_well():
+    X, Y = curved()
+    factors, shifts = np.array([1e-4, 1.0, 1e5]), np.array([0.0, 50.0, 1e6])
+    plain, scaled = (AutoRanker(random_state=0).fit(Z, Y) for Z in (X, X * factors + shifts))
+    agree = plain.predict(X) == scaled.predict(X * factors + shifts)
+    assert agree.mean() > 0.99
+
+
+def test_a_blend_is_kept_where_it_gains_more_than_chance():
+    X, Y = curved(600)
+    X_test, Y_test = curved(2000, seed=1)
+    blend = AutoRanker("average_precision", random_state=0).fit(X, Y)
+    one = AutoRanker("average_precision", random_state=0, fast=True).fit(X, Y)
+    assert len(one.members_) == 1
+    assert sum(member.share for member in blend.members_) == pytest.approx(1.0)
+    found, alone = (m.decision_function(X_test) for m in (blend, one))
+    loss = metrics.average_precision_loss
+    assert loss(Y_test, found) < loss(Y_test, alone) - 0.02
+
+
+def test_chance_makes_no_blend():
+    rng = np.random.default_rng(0)
+    Y = sp.csr_array((rng.random((500, 4)) < 0.4).astype(float))
+    scores = [rng.normal(size=Y.shape) for _ in range(3)]
+    goal = Goal.of("average_precision").on(Y, one_class=False)
+    scores.sort(key=lambda one: -goal.judge(Y, one).value)
+    assert best_blend(goal, Y, scores, [1.0, 1.0, 1.0], 10.0) is None
+
+
+def test_members_are_added_only_as_far_as_work_is_left():
+    rng = np.random.default_rng(0)
+    truth = (rng.random((500, 4)) < 0.4).astype(float)
+    Y = sp.csr_array(truth)
+    scores = [truth + rng.normal(size=Y.shape) for _ in range(3)]
+    goal = Goal.of("average_precision").on(Y, one_class=False)
+    scores.sort(key=lambda one: -goal.judge(Y, one).value)
+    for affordable, most in ((10.0, 3), (2.5, 2), (1.0, 1)):
+        found = best_blend(goal, Y, scores, [1.0, 1.0, 1.0], affordable)
+        assert (1 if found is None else len(found.shares)) == most
+
+
+def test_scores_become_log_odds():
+    rng = np.random.default_rng(0)
+    odds = rng.normal(-1.0, 2.0, size=(20_000, 2))
+    Y = sp.csr_array((rng.random(odds.shape) < 1 / (1 + np.exp(-odds))).astype(float))
+    line = Line.of(Y, 3.0 * odds + 5.0)
+    assert (line.slope, line.offset) == pytest.approx((1 / 3, -5 / 3), rel=0.05)
+    line = Line.of(Y, 1 / (1 + np.exp(-odds)), shares=True)
+    assert (line.slope, line.offset) == pytest.approx((1.0, 0.0), abs=0.05)
+
+
+@pytest.mark.parametrize("criterion", ["micro_f1", "ranking_loss"])
+def test_hostile_shapes_get_an_answer(criterion):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 5)), (rng.random((40, 3)) < 0.4).astype(float)
+    X[:, 2] = 7.0
+    Y[:, 0], Y[:, 1] = 1.0, 0.0
+    wide = sp.random_array((40, 100_000), density=1e-4, rng=rng, format="csr")
+    labels = (rng.random((40, 300)) < 0.01).astype(float)
+    for features, relevance in (
+        (X, Y), (X, Y[:, 2:]), (X[:3], Y[:3]), (X, labels), (wide, Y), (0 * X, Y), (X, 0 * Y),
+    ):  # fmt: skip
+        auto = AutoRanker(criterion, random_state=0).fit(features, relevance)
+        assert np.isfinite(auto.decision_function(features)).all()
+        assert auto.predict(features).shape == relevance.shape
+
+
+def test_a_model_of_the_version_before_is_read():
+    svm = BinaryRelevanceSVM(random_state=0).fit(*data(60))
+    parts = {"best_": "SVM", "weighting_": Weighting(), "estimator_": svm, "threshold_": [0.1]}
+    new = OLDER["AutoRanker", 1](Contents({"budget": 5.0}, parts))
+    assert new.parts["members_"][0].estimator is svm
+    assert new.parts.keys() == {"members_", "threshold_", "held_out_"}
+    old = Contents({}, {"power": 0.75, "factors": np.ones(3)})
+    assert Weighting(**OLDER["Weighting", 1](old).parts).fits(3)

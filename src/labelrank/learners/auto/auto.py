@@ -1,38 +1,32 @@
-"""The learner and the cut that suit the data, found within a time budget."""
+"""The learner, or blend of learners, and the cut that suit the data, found by held-out quality."""
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from labelrank._types import Array
-from labelrank.declared import anything, array, nested, number, seed, stored, threads, value
+from labelrank.declared import anything, array, flag, nested, number, seed, stored, threads
 from labelrank.errors import InputError
-from labelrank.learners.auto.race import (
-    HELD,
-    Goal,
-    Race,
-    Weighting,
-    candidates,
-    fitted,
-    rarity,
-    weightings,
-)
-from labelrank.learners.base import LabelRanker, seeded
+from labelrank.learners.auto.blend import Line, Member, together
+from labelrank.learners.auto.candidates import Size, allowance, candidates, given
+from labelrank.learners.auto.goal import Goal, Judged
+from labelrank.learners.auto.race import HELD, Race, Trial
+from labelrank.learners.auto.weighting import AS_GIVEN, Weighting, ways
+from labelrank.learners.base import LabelRanker
 from labelrank.resources import track
 
 
 @stored(
     "AutoRanker",
-    1,
-    estimator_=nested(),
-    best_=value(str),
-    weighting_=nested("Weighting"),
+    2,
+    members_=nested("Member", many=True),
     threshold_=array("f8", "K"),
+    held_out_=anything(optional=True),
     trials_=anything(volatile=True),
 )
 @dataclass(eq=False, repr=False)
@@ -40,9 +34,12 @@ class AutoRanker(LabelRanker):
     """Tries learners on held-out instances, and fits the best, with the best cut, on all.
 
     A race: every candidate learns from some of the instances and is judged by others; the best go
-    on with more of them. The first candidate tries several weights of the features (if sparse and
-    not negative: counts, TF-IDF), the others go by the best of these. A trial that would not end
-    within `budget` is not begun. With time enough the result depends on `random_state` alone.
+    on with more of them. The first candidate tries several ways to weight or scale the features,
+    the others go by the best of these. Then those that are better together than the best alone, by
+    more than chance, become a blend: their log odds are averaged.
+
+    How much is tried is counted in work, forecast from the size of the data: so the result depends
+    on `random_state` alone, not on the machine, unless the `budget` of seconds stops the race.
 
     Parameters
     ----------
@@ -51,24 +48,33 @@ class AutoRanker(LabelRanker):
         subset_accuracy, hamming_loss), for which the cut is tuned, or any of rankings and scores
         (ranking_loss, precision_at_1, average_precision, pro_loss, micro_auc, ...), with a cut
         tuned for micro-F1 (for PRO loss the learner's own threshold).
-    budget : float, default 60.0
-        Seconds for the race and the last fit; at least one candidate is fitted in any case.
+    effort : float, default 1.0
+        Work, as a multiple of the usual: ten times what scikit-learn's LinearSVC takes, or as much
+        as that for more than 10,000 instances.
+    fast : bool, default False
+        One linear learner, and a fraction of the work.
+    budget : float, default 600.0
+        Seconds: a brake for slow machines. A warning says if it left out anything.
     candidates : dict of str to LabelRanker, or None
-        Other learners to try, in this order, on the features as given.
+        Other learners to try, in this order, on the features as given; one of them is kept.
     n_jobs : int or None, trials run at the same time, and threads of the last fit
     random_state : int, RandomState or None, for what is held out, and the candidates
     verbose : int, default 0
 
     Attributes
     ----------
-    estimator_, best_ : the best candidate, fitted on all instances, and its name
-    weighting_ : what is done to the features first
+    best_ : str, what was chosen; the names of the members if it is a blend
+    members_ : list of Member, the chosen learners, fitted on all instances, and their shares
+    estimator_, weighting_ : the learner of the largest share, and what is done to its features
     threshold_ : ndarray (K,)
-        Where its scores are cut; `decision_function` is relative to it. For a criterion of sets
+        Where the scores are cut; `decision_function` is relative to it. For a criterion of sets
         the cut may be lower for rare labels (a tilt), elsewhere it is one for all.
+    held_out_ : dict or None
+        What was chosen by: criterion, chosen (its held-out value), second and second_best (the
+        next single learner and its value), n_instances (held out).
     trials_ : list of dict
-        What was tried: name, weighting, n_instances, score (the held-out criterion), cut (of the
-        best alone, or of all for criteria of sets), tilt, seconds; None where there was no time.
+        What was tried: name, weighting, n_instances, score (the held-out criterion), cut, tilt,
+        work, seconds; None where no work or time was left.
 
     Examples
     --------
@@ -76,13 +82,15 @@ class AutoRanker(LabelRanker):
     >>> data = datasets.load("debtags-sample").train
     >>> X = TextVectorizer().fit_transform(data.texts[:600])
     >>> learner = AutoRanker("precision_at_1", random_state=0).fit(X, data.Y[:600])
-    >>> learner.best_ in {trial["name"] for trial in learner.trials_}
+    >>> learner.members_[0].name in {trial["name"] for trial in learner.trials_}
     True
     """
 
     criterion: str = "micro_f1"
     _: KW_ONLY
-    budget: float = number(60.0, above=0)
+    effort: float = number(1.0, above=0)
+    fast: bool = flag(False)
+    budget: float = number(600.0, above=0)
     candidates: dict[str, Any] | None = None
     n_jobs: int | None = threads()
     random_state: Any = seed()
@@ -93,51 +101,107 @@ class AutoRanker(LabelRanker):
         if self.candidates is not None and not self.candidates:
             raise InputError("got no candidates; name at least one learner, or give None")
 
+    @property
+    def estimator_(self) -> Any:
+        return max(self.members_, key=lambda member: member.share).estimator
+
+    @property
+    def weighting_(self) -> Weighting:
+        return max(self.members_, key=lambda member: member.share).weighting
+
+    @property
+    def best_(self) -> str:
+        return " + ".join(member.name for member in self.members_)
+
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        random = check_random_state(self.random_state)
-        goal = Goal.of(self.criterion)
-        learners = self._learners(goal, X, Y, int(random.randint(2**31 - 1)))
-        ways = weightings(X) if self.candidates is None else {"as given": Weighting()}
-        race = Race(X, Y, goal, learners, ways, budget=float(self.budget), random=random,
-                    n_jobs=self.n_jobs)  # fmt: skip
+        race = self._race(X, Y)
         if X.shape[0] >= 2 * HELD:
             for _ in track(race.run(), "racing", self.verbose):
                 pass
-        best = race.best()
-        self.best_ = best.name if best else next(iter(learners))
-        self.weighting_ = ways[best.weighting if best else "as given"]
-        self.threshold_ = np.full(self.n_labels_, (best.cut if best else None) or 0.0)
-        if best and best.tilt and not self.target_.one_class:
-            self.threshold_ -= best.tilt * rarity(Y)
+        self.threshold_ = np.zeros(self.n_labels_)
+        self.held_out_: dict[str, Any] | None = None
+        chosen = self._choose(race)
         self.trials_ = race.told()
-        self.estimator_ = fitted(learners[self.best_], self.weighting_(X), Y)
+        if race.braked:
+            warnings.warn(
+                f"the budget of {self.budget:g} s was over before all candidates were tried; "
+                "a larger one may choose better", stacklevel=4,
+            )  # fmt: skip
+        self.members_ = [
+            Member(name, share, race.ways[way], line, race.last(name, way))
+            for name, way, share, line in chosen
+        ]
 
-    def _learners(self, goal: Goal, X: Any, Y: sp.csr_array, seed: int) -> dict[str, Any]:
-        """The candidates, with the seed and the threads they were not given themselves."""
-        chosen = candidates(goal.kind, X, Y) if self.candidates is None else self.candidates
-        learners = {}
-        for name, learner in chosen.items():
-            learners[name] = seeded(clone(learner), seed)
-            if learner.get_params(deep=False).get("n_jobs", 0) is None:
-                learners[name].set_params(n_jobs=self.n_jobs)
-        return learners
+    def _race(self, X: Any, Y: sp.csr_array) -> Race:
+        random = check_random_state(self.random_state)
+        seed = int(random.randint(2**31 - 1))
+        goal = Goal.of(self.criterion).on(Y, one_class=self.target_.one_class)
+        if self.candidates is None:
+            field = candidates(X, Y, fast=self.fast)
+            prepared = ways(X)
+        else:
+            field, prepared = given(self.candidates), {AS_GIVEN: Weighting()}
+        allowed = allowance(Size.of(X, Y), float(self.effort), fast=self.fast)
+        return Race(X, Y, goal, field, prepared, allowed=allowed, budget=float(self.budget),
+                    random=random, seed=seed, n_jobs=self.n_jobs)  # fmt: skip
+
+    def _choose(self, race: Race) -> list[tuple[str, str, float, Line | None]]:
+        """The members, by what the race has found, and the cut: name, weighting, share, line."""
+        ranked = race.ranked()
+        if not ranked:
+            return [(*race.first(), 1.0, None)]
+        best, truth = ranked[0], race.Y[race.judges]
+        found = None if self.fast or self.candidates else race.blend(ranked)
+        if found is None:
+            chosen: Any = [(best.name, best.weighting, 1.0, None)]
+            judged, scores = best.judged, race.scores[best.name, best.weighting]
+        else:
+            blend, lines = found
+            judged, scores = blend.judged, blend.scores
+            chosen = [
+                (ranked[k].name, ranked[k].weighting, share, lines[k])
+                for k, share in blend.shares.items()
+            ]
+        self._cut(race.goal, judged, race.goal.cut_of(truth, scores))
+        self._tell(race, judged, [t for t in ranked if t.name != best.name or found], len(scores))
+        return chosen
+
+    def _cut(self, goal: Goal, judged: Judged, cut: float) -> None:
+        self.threshold_ += cut if judged.cut is None else judged.cut
+        if judged.tilt and goal.rarity is not None:
+            self.threshold_ -= judged.tilt * goal.rarity
+
+    def _tell(self, race: Race, judged: Judged, others: list[Trial], n: int) -> None:
+        sign = race.goal.criterion.direction
+        second = others[0] if others else None
+        self.held_out_ = {
+            "criterion": race.goal.criterion.name,
+            "chosen": sign * judged.value,
+            "second": second and second.name,
+            "second_best": second and sign * second.judged.value,
+            "n_instances": n,
+        }
 
     def _scores(self, X: Any) -> Array:
-        scores = self.estimator_.decision_function(self.weighting_(X))
-        return scores - self.threshold_.astype(scores.dtype)
+        first, *others = (member.scores(X) for member in self.members_)
+        scores = sum(others, first)
+        return np.asarray(scores - self.threshold_.astype(scores.dtype))
 
-    @available_if(lambda self: hasattr(self.estimator_, "why"))  # type: ignore[untyped-decorator]
+    @available_if(lambda self: all(member.explains for member in self.members_))  # type: ignore[untyped-decorator]
     def why(self, x: Any, label: Any, over: Any = None) -> Any:
-        """The reasons of the chosen learner; they and the cuts sum to the score."""
+        """The reasons of the chosen learners; they and the cuts sum to the score."""
         row = self._check_X(x if sp.issparse(x) else np.atleast_2d(x), reset=False)
-        reason = self.estimator_.why(self.weighting_(row), label, over=over)
+        reason = together([member.why(row, label, over) for member in self.members_])
         cut = self.threshold_[label] - (0.0 if over is None else self.threshold_[over])
         return reason._replace(margin=reason.margin - cut, constant=reason.constant - cut)
 
     def after_loading(self) -> None:
-        factors = self.weighting_.factors
-        if factors is not None and len(factors) != self.n_features_in_:
-            raise ValueError("the weighting is of other features")
-        inner = self.estimator_
-        if inner.n_labels_ != self.n_labels_ or inner.n_features_in_ != self.n_features_in_:
-            raise ValueError("the chosen learner is of other labels or features")
+        form = (self.n_labels_, self.n_features_in_)
+        for member in self.members_:
+            inner = member.estimator
+            if (inner.n_labels_, inner.n_features_in_) != form:
+                raise ValueError("the chosen learner is of other labels or features")
+            if not member.weighting.fits(self.n_features_in_):
+                raise ValueError("the weighting is of other features")
+        if not self.members_:
+            raise ValueError("nothing was chosen")

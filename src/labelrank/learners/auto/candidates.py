@@ -1,0 +1,173 @@
+"""The learners that race, and what each is forecast to cost.
+
+Costs are seconds on one machine of 2024, by formulas of the size of the data alone: so a race takes
+the same turns on every machine. The constants need only be right within a factor of two.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from labelrank._estimators import BaseEstimator
+from labelrank.learners.graded import GradedClassifier
+from labelrank.learners.margins.binary_relevance import (
+    BinaryRelevanceLogistic,
+    BinaryRelevanceSVM,
+    LinearBinaryRelevance,
+)
+from labelrank.learners.margins.prosvm import ProSVM
+from labelrank.learners.neighbors import MLkNN
+
+# Dual variables of preferences between two labels that are still worth their memory.
+MOST_ARCS = 100_000_000
+# An intercept is nearly free beside standardised rows, and a feature like the others beside texts.
+_FREE = 10.0
+_LANES = 16
+# So much work is allowed even where a LinearSVC takes next to nothing.
+LEAST_WORK, WORK_PER_ROW = 6.0, 0.01
+
+
+class Size(NamedTuple):
+    """How large the data are: `stored` values of X, `relevant` cells of Y, `arcs` between them."""
+
+    rows: int
+    columns: int
+    stored: int
+    labels: int
+    arcs: float
+    dense: bool
+
+    @classmethod
+    def of(cls, X: Any, Y: sp.csr_array) -> "Size":
+        dense = not sp.issparse(X)
+        relevant = np.bincount(np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))[Y.data > 0],
+                               minlength=Y.shape[0])  # fmt: skip
+        arcs = float((relevant * (Y.shape[1] - relevant)).sum())
+        stored = X.shape[0] * X.shape[1] if dense else X.nnz
+        return cls(X.shape[0], X.shape[1], int(stored), Y.shape[1], arcs, dense)
+
+    def part(self, rows: int) -> "Size":
+        """That of so many of the rows."""
+        share = rows / max(self.rows, 1)
+        return self._replace(rows=rows, stored=int(self.stored * share), arcs=self.arcs * share)
+
+    @property
+    def cells(self) -> float:
+        """Multiplications of one epoch of all labels, sixteen of them at a time."""
+        return float(self.stored) * _LANES * -(-self.labels // _LANES)
+
+
+class Candidate(NamedTuple):
+    """A learner in the race, its kind, and what it costs.
+
+    `weighted`: it goes by the best way to weight the features, else it takes them as given.
+    `shares`: its scores are from 0 to 1. `own`: it is the caller's, and taken as it is.
+    """
+
+    learner: BaseEstimator
+    kind: str
+    cost: Callable[[Size], float]
+    weighted: bool = True
+    shares: bool = False
+    own: bool = False
+
+    def made(self, share: float) -> BaseEstimator:
+        """The learner for this share of the instances; one-vs-rest is then best with a larger C."""
+        learner = clone(self.learner)
+        if self.own or not isinstance(learner, LinearBinaryRelevance):
+            return learner
+        return learner.set_params(C=learner.C / share**0.5)
+
+
+def svm_cost(size: Size) -> float:
+    return 0.002 + 7e-9 * size.cells
+
+
+def logistic_cost(size: Size) -> float:
+    return 0.002 + 1.2e-8 * size.cells
+
+
+def order_cost(size: Size) -> float:
+    return 0.003 + 6e-9 * size.cells + 6e-8 * size.arcs
+
+
+def near_cost(size: Size) -> float:
+    pairs = float(size.rows) * size.rows
+    return 0.01 + pairs * (4e-10 * size.stored / max(size.rows, 1) + 2e-9)
+
+
+def linear_svc_cost(size: Size) -> float:
+    """What scikit-learn's LinearSVC takes for one label after the other, on two threads."""
+    return size.labels * (0.002 + 2.5e-8 * size.stored)
+
+
+def unknown_cost(size: Size) -> float:
+    """That of a learner nobody knows."""
+    return 0.01 + 2e-8 * size.cells
+
+
+def candidates(X: Any, Y: sp.csr_array, *, fast: bool = False) -> dict[str, Candidate]:
+    """Named candidates, the first of which chooses the weighting of the features."""
+    dense = not sp.issparse(X)
+    found = _one_vs_rest(_FREE if dense else 1.0)
+    if fast:
+        return {name: one for name, one in found.items() if "balanced" not in name}
+    found |= _orders(X, Y, dense)
+    if dense:
+        found["ML-kNN"] = Candidate(MLkNN(), "near", near_cost)
+    return found
+
+
+def _one_vs_rest(scaling: float) -> dict[str, Candidate]:
+    """Linear ones, for rows whose mean square is 1."""
+    shared: dict[str, Any] = {"fit_intercept": True, "intercept_scaling": scaling, "tol": 0.1}
+    even: dict[str, Any] = {
+        f"SVM C={C:g}": (BinaryRelevanceSVM(C=C, **shared), svm_cost)
+        for C in (0.5, 0.12, 0.25, 1.0)
+    }
+    even |= {
+        f"logistic C={C:g}": (BinaryRelevanceLogistic(C=C, **shared), logistic_cost)
+        for C in (2.0, 0.5, 8.0)
+    }
+    balanced = BinaryRelevanceLogistic(C=1.0, class_weight="balanced", **shared)
+    even["balanced logistic C=1"] = (balanced, logistic_cost)
+    return {name: Candidate(one, "linear", cost) for name, (one, cost) in even.items()}
+
+
+def _orders(X: Any, Y: sp.csr_array, dense: bool) -> dict[str, Candidate]:
+    """Learners of whole orders, and of grades where there are some."""
+    many = Size.of(X, Y).arcs > MOST_ARCS
+    name = "ProSVM-A" if many else "ProSVM"
+    # After three epochs hardly the ranking changes; an intercept is worse for texts.
+    found = {
+        f"{name} C={C:g}": Candidate(
+            ProSVM(C=C, approximate=many, fit_intercept=dense, max_iter=3), "order", order_cost
+        )
+        for C in ((5, 1) if dense else (40, 20))
+    }
+    grades = np.unique(Y.data[Y.data > 0])
+    if 1 < len(grades) <= _LANES:
+        logistic = BinaryRelevanceLogistic(C=2.0, fit_intercept=True, tol=0.1)
+        found["graded logistic"] = Candidate(
+            GradedClassifier(logistic), "linear",
+            lambda size: len(grades) * logistic_cost(size),
+        )  # fmt: skip
+    return found
+
+
+def given(learners: dict[str, Any]) -> dict[str, Candidate]:
+    """The candidates of a caller: as they are, on the features as given."""
+    return {
+        name: Candidate(learner, name, unknown_cost, weighted=False, own=True)
+        for name, learner in learners.items()
+    }
+
+
+def allowance(size: Size, effort: float, *, fast: bool) -> float:
+    """The work that choosing and learning may take: some of what a LinearSVC would."""
+    many = np.interp(np.log(max(size.rows, 1)), np.log([5_000, 10_000]), [10.0, 1.0])
+    wanted = (0.25 if fast else float(many)) * linear_svc_cost(size)
+    return effort * max(wanted, min(LEAST_WORK, WORK_PER_ROW * size.rows))
