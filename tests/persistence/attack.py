@@ -39,6 +39,7 @@ TEXTS = ["wheat and rye", "crude oil", "rye harvest", "oil tankers and wheat"] *
 LISTS = [["grain", "trade"], ["oil"], ["grain"], ["oil", "trade"]] * 3
 QUICKER = {
     "PC0": {"until_no_error": False}, "PC0R": {"until_no_error": False}, "EC-PLM+": {"epochs": 2},
+    "forest": {"n_estimators": 3}, "boosted-trees": {"n_rounds": 3, "min_samples_leaf": 5},
     "bagged EC-PLM": {"n_estimators": 2}, "bagged EP-PLM": {"n_estimators": 2},
 }  # fmt: skip
 UNSTORABLE = ("SVM-poly", "SVM-rbf")
@@ -57,7 +58,7 @@ def models():
             made[name] = (case.fitted, case.X, case.Y)
     others = {
         "bagged": BaggedRanker(BinaryRelevancePerceptron(init="random"), n_estimators=2),
-        "forest": RandomForestClassifier(3),
+        "random forest": RandomForestClassifier(3),
         "neighbors": KNeighborsClassifier(3, algorithm="brute"),
         "sgd": OneVsRestClassifier(SGDClassifier(average=True)),
         "named": Tagger(catalog.make("BR")),

@@ -23,6 +23,8 @@ QUICKER = {
     "PC0": {"until_no_error": False},
     "PC0R": {"until_no_error": False},
     "EC-PLM+": {"epochs": 3},
+    "forest": {"n_estimators": 10},
+    "boosted-trees": {"n_rounds": 10, "min_samples_leaf": 5},
     "bagged EC-PLM": {"n_estimators": 2},
     "bagged EP-PLM": {"n_estimators": 2},
 }

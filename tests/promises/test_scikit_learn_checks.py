@@ -42,6 +42,9 @@ LEARNERS = [
     labelrank.EmbeddingPCAPLM(epochs=2, update="adagrad", random_state=0),
     labelrank.EmbeddingCodingPLM(epochs=3, random_state=0),
     labelrank.BaggedRanker(labelrank.EmbeddingPCAPLM(epochs=1), n_estimators=3, random_state=0),
+    labelrank.ForestRanker(n_estimators=30, random_state=0),
+    labelrank.BoostedTrees(n_rounds=20, min_samples_leaf=3),
+    labelrank.KernelRanker(random_state=0),
     labelrank.MultilayerPerceptron(epochs=60, learning_rate=0.01, random_state=0),
 ]
 
@@ -56,7 +59,7 @@ def not_ours(learner):
         reasons["check_class_weight_classifiers"] = what
     if isinstance(learner, labelrank.NaiveBayesRanker):
         reasons["check_decision_proba_consistency"] = "the check gives negative counts"
-    if isinstance(learner, labelrank.InvertedIndexKNN):
+    if isinstance(learner, labelrank.InvertedIndexKNN | labelrank.ForestRanker):
         check = "check_classifiers_multilabel_output_format_predict_proba"
         reasons[check] = "a share of the votes may be 0"
     return reasons

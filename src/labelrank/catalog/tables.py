@@ -208,6 +208,23 @@ TEXT = (
 )  # fmt: skip
 
 
+# Beyond linear: trees and kernels, for tables and other dense features.
+BEYOND = (
+    row("forest", "ForestRanker", "Geurts, Ernst & Wehenkel 2006",
+        "A hundred extremely randomised trees, each for all labels at once",
+        {"n_estimators": (100, 300), "min_samples_leaf": (1, 2, 5),
+         "max_features": ("sqrt", 0.3, 1.0)}),
+    row("boosted-trees", "BoostedTrees", "Friedman 2001, as in Ke et al. 2017, LightGBM",
+        "Gradient boosting: a hundred small trees per label for its logistic loss",
+        {"n_rounds": (50, 100, 200), "learning_rate": (0.05, 0.1), "max_leaves": (7, 31)}),
+    row("kernel", "KernelRanker", "Williams & Seeger 2001",
+        "Logistic regression per label on features of a Gaussian kernel (Nyström)",
+        {"gamma": (None, 0.1, 1.0), "estimator__C": (1.0, 10.0, 100.0)},
+        parts={"estimator": "logistic"},
+        estimator__C=10.0),
+)  # fmt: skip
+
+
 # The preference learning machine, its embeddings, and its rival.
 _PLM_PAPER = "Lauriola et al. 2018"
 _SIZES = {"n_components": (25, 50, 100), "epochs": (10, 30, 100)}
@@ -248,4 +265,4 @@ PLM = (
          summary="Network of the shape of EC-PLM with a sigmoid hidden layer"),
 )  # fmt: skip
 
-ENTRIES = PERCEPTRONS + CHAINS + MARGINS + TEXT + PLM
+ENTRIES = PERCEPTRONS + CHAINS + MARGINS + TEXT + BEYOND + PLM

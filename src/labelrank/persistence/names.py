@@ -46,6 +46,7 @@ _PARTS = {
     "Calibration": "learners.held_out.calibration",
     "Weighting": "learners.auto.weighting", "Line": "learners.auto.blend",
     "Member": "learners.auto.blend", "TargetInfo": "relevance", "TextColumn": "text",
+    "Trees": "learners.trees.forest", "NystroemFeatures": "learners.features.nystroem",
     "Column": "table.roles", "TablePreparation": "table.preparation",
     **dict.fromkeys(("NumberPart", "CategoryPart", "VectorPart", "TextPart"), "table.parts"),
 }  # fmt: skip

@@ -1,0 +1,1 @@
+"""Features that learners make of features."""

@@ -1,0 +1,1 @@
+"""Trees: forests for all labels at once, and boosted trees per label."""
