@@ -62,6 +62,12 @@ SETTINGS = settings(
 )
 
 
+def n_rows(data):
+    if data.X is not None:
+        return data.X.shape[0]
+    return len(data.texts) if data.table is None else len(next(iter(data.table.values())))
+
+
 def read_or_refuse(tmp_path, content, name):
     path = tmp_path / "data"
     path.write_bytes(content)
@@ -69,7 +75,7 @@ def read_or_refuse(tmp_path, content, name):
         data = formats.read(path, format=name, limits=LIMITS)
     except LabelrankError:
         return
-    assert data.Y.shape[0] == (len(data.texts) if data.X is None else data.X.shape[0])
+    assert data.Y.shape[0] == n_rows(data)
     assert len(data.label_names) == data.n_labels
 
 

@@ -215,7 +215,9 @@ def lying_npz():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (npz(X=np.eye(2)), "no Y"),
+        (npz(Z=np.eye(2)), "no X and no Y"),
+        (npz(Y=np.eye(2), label_names=np.array([["a", "b"]])), "label_names is no list"),
+        (npz(Y=np.eye(2), label_names=np.array(["a"])), "1 label names"),
         (npz(Y=np.array([[object()]])), "object, not numbers"),
         (npz(X=np.eye(3), Y=np.eye(2)), "3 rows of X, but 2"),
         (npz(Y=-np.eye(2)), "negative"),

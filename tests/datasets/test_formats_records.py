@@ -87,9 +87,13 @@ def test_columns_by_name_and_without_header(read):
 def test_features_and_several_target_columns(read):
     text = "id,size,colour,cat,dog\n1,2.5,red,1,0\n2,?,blue,0,1\n"
     data = read("a.csv", text, label_column=["cat", "dog"])
-    assert data.feature_names == ["size", "colour"]
-    np.testing.assert_array_equal(data.X, [[2.5, 1], [np.nan, 0]])
+    assert data.table == {"size": ["2.5", "?"], "colour": ["red", "blue"]}
+    assert data.X is None
     np.testing.assert_array_equal(data.Y.toarray(), [[1, 0], [0, 1]])
+    numbers = read("a.csv", text.replace("red", "3").replace("blue", "4"),
+                   label_column=["cat", "dog"])  # fmt: skip
+    assert numbers.feature_names == ["size", "colour"]
+    np.testing.assert_array_equal(numbers.X, [[2.5, 3], [np.nan, 4]])
 
 
 def test_the_split_column_makes_the_parts(read):

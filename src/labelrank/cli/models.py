@@ -118,6 +118,9 @@ def documents_of(dataset: Any, tagger: Any) -> Any:
     """Texts, table or features of the data, whichever the model was trained on."""
     wanted = tagger.reads_
     if wanted == "a list of texts" and dataset.texts is None:
+        texts = (dataset.reading or {}).get("text_column") or []
+        if dataset.table is not None and len(texts) == 1:
+            return [cell or "" for cell in dataset.table[texts[0]]]
         raise InputError(
             f"{dataset.name} has no text alone, but the model was trained on texts; "
             "name their column by text_column=..."

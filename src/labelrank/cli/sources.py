@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -124,8 +125,9 @@ class Source(Reading):
         if self.unlabelled is not None and self.unlabelled not in UNLABELLED:
             raise InputError(f"got --unlabelled {self.unlabelled}; use {' or '.join(UNLABELLED)}")
         learned = (getattr(tagger, "reading_", None) or {}).get("unlabelled")
-        columns = (dataset.reading or {}).get("label_columns") or ()
-        return self.unlabelled or learned or ("skip" if len(columns) == 1 else "none")
+        reading = dataset.reading or {}
+        are_named = reading.get("label_columns") and reading.get("layout") != "columns"
+        return self.unlabelled or learned or ("skip" if are_named else "none")
 
     def options(self, tagger: Any = None) -> dict[str, Any]:
         """What was said of the data, and how the tagger reads data, as `load` takes it."""
@@ -166,17 +168,25 @@ class Source(Reading):
         self, size: int, tagger: Any = None, usual: str = "train"
     ) -> Iterator[tuple[Any, int | None]]:
         """Parts of the data with its whole size, if known; files of lines are never read whole."""
-        from labelrank.datasets import formats, opening
+        from labelrank.datasets import formats
         from labelrank.resources import blocks
 
-        ending = "".join(opening.Source(self.data).endings[:1])
-        if self.data == "-" or ending in _STREAMED or self.input_format in _STREAMED:
+        use_folder(self.folder)
+        if self._is_streamed():
             for part in formats.stream(self.data, size, **self.options(tagger)):
                 yield part, None
             return
         whole = self.read(usual, tagger)
         for rows in blocks(whole.n_instances, size):
             yield whole.subset(range(rows.start, rows.stop)), whole.n_instances
+
+    def _is_streamed(self) -> bool:
+        """Whether the data are a file or pipe of records, with the labels in it."""
+        from labelrank.datasets import formats, names
+
+        if self.labels_file is not None or self.part is not None or self.data.lower() in names():
+            return False
+        return formats.can_stream(self.data, self.input_format)
 
     def labelled_batches(self, size: int, tagger: Any) -> Iterator[tuple[Any, int | None]]:
         """Parts of the data, without the rows that have no labels unless they are to stay."""
@@ -201,13 +211,18 @@ def _tell_other(chosen: dict[str, Any], reading: dict[str, Any]) -> None:
     """A warning for each option that reads other data than the model has learned from."""
     for option, key in _LEARNED_AS.items():
         learned, got = _several(reading.get(key)), _several(chosen.get(option))
-        if got and learned and got != learned:
+        if got and learned and not all(_fits(name, learned) for name in got):
             flag = option.replace("label_delimiter", "label_separator").replace("_", "-")
             names = " and ".join(map(repr, learned))
             warnings.warn(
                 f"--{flag} {' '.join(got)} is used, though the model has learned with {names}",
                 stacklevel=4,
             )
+
+
+def _fits(name: str, learned: list[str]) -> bool:
+    """Whether a name or pattern is of what was learned."""
+    return name in learned or any(fnmatchcase(one, name) for one in learned)
 
 
 _LEARNED_AS = {
@@ -218,9 +233,6 @@ _LEARNED_AS = {
 
 def _several(names: Any) -> list[str]:
     return [names] if isinstance(names, str) else list(names or ())
-
-
-_STREAMED = (".jsonl", ".ndjson", ".csv", ".tsv", ".txt", "jsonl", "csv", "tsv", "text")
 
 
 def _one_or_all(names: list[str]) -> str | list[str]:

@@ -1,7 +1,8 @@
-"""Archives of matrices: numpy's (.npz) without pickled objects, and MATLAB 5 (.mat).
+"""Matrices in files: numpy's (.npz, .npy) without pickled objects, and MATLAB 5 (.mat).
 
 Members of .npz: `X` or `X_data, X_indices, X_indptr, X_shape` (CSR), the same for `Y`, and `names`
-in JSON; or all with `_train` and `_test`. MATLAB files: `features` and `labels`, as grades.
+in JSON, or arrays of text such as `label_names`; or all with `_train` and `_test`. MATLAB files:
+`features` and `labels`, as grades.
 """
 
 import io
@@ -29,6 +30,7 @@ _DAMAGED = (
 _COMPRESSED, _MATRIX, _HEADER = 15, 14, 128
 _PLAIN_CLASSES = range(4, 16)
 _PIECE = 1 << 20
+NPY = b"\x93NUMPY"
 _LISTS = ("label_names", "feature_names", "ids", "texts", "target_classes")
 
 
@@ -71,7 +73,7 @@ def _array(content: bytes, member: str) -> Any:
     one = version == (1, 0)
     header = np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
     shape, fortran, dtype = header(stream)
-    if dtype.hasobject or dtype.kind not in "biufU" or any(side < 0 for side in shape):
+    if dtype.hasobject or dtype.kind not in "biufUS" or any(side < 0 for side in shape):
         raise ValueError(f"{member} holds {dtype}, not numbers or text")
     count = math.prod(shape)
     if count * dtype.itemsize != len(content) - stream.tell():
@@ -80,14 +82,36 @@ def _array(content: bytes, member: str) -> Any:
     return flat.reshape(shape, order="F" if fortran else "C")
 
 
+def matrix_of(source: Source) -> Any:
+    """The matrix in a file of one array (.npy)."""
+    try:
+        found = _array(source.content, source.name)
+    except _DAMAGED as error:
+        raise FormatError(
+            f"{source.name}: not an array of numpy, or damaged ({str(error)[:200]})"
+        ) from error
+    return _matrix(found, "the array", source)
+
+
+def read_npy(source: Source) -> Dataset:
+    """Read a matrix of features, such as embeddings, without labels; no option."""
+    X = matrix_of(source)
+    return Dataset(source.stem, X, sp.csr_array((len(X), 0)))
+
+
 def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
-    names = {**_names(members, "names", source), **_names(members, f"names{part}", source)}
+    names = {
+        **_names(members, "names", source), **_names(members, f"names{part}", source),
+        **_lists(members, "", source), **_lists(members, part, source),
+    }  # fmt: skip
     X, Y = (_member(members, f"{key}{part}", source) for key in "XY")
+    if Y is None and X is None:
+        raise FormatError(f"{source.name}: no X{part} and no Y{part} in the archive")
     if Y is None:
-        raise FormatError(f"{source.name}: no Y{part} in the archive; is it a data set?")
+        names["label_names"], Y = [], sp.csr_array((X.shape[0], 0))
     source.limits.check("labels", Y.shape[1], source.name)
     if names.get("target_classes") is None:
-        Y = _relevance(Y, source)
+        Y = _relevance(Y, source) if Y.shape[1] else Y
     else:
         source.limits.check("cells", Y.shape[0] * Y.shape[1], source.name)
         dense = Y.toarray() if sp.issparse(Y) else Y
@@ -117,6 +141,19 @@ def _check_lengths(data: Dataset, source: Source) -> None:
     ):
         if got is not None and got != wanted:
             raise FormatError(f"{source.name}: got {got} {what}, but {wanted} are wanted")
+
+
+def _lists(members: dict[str, Any], part: str, source: Source) -> dict[str, list[str]]:
+    """Names that are arrays of text in the archive."""
+    found = {}
+    for key in _LISTS:
+        texts = members.get(f"{key}{part}")
+        if texts is not None:
+            if texts.ndim != 1 or texts.dtype.kind not in "US":
+                raise FormatError(f"{source.name}: {key}{part} is no list of texts")
+            texts = np.char.decode(texts, "utf-8") if texts.dtype.kind == "S" else texts
+            found[key] = texts.tolist()
+    return found
 
 
 def _names(members: dict[str, Any], key: str, source: Source) -> dict[str, Any]:
@@ -159,7 +196,8 @@ def _matrix(matrix: Any, key: str, source: Source) -> Any:
     source.limits.check("rows", matrix.shape[0], source.name)
     source.limits.check("features", matrix.shape[1], source.name)
     if not sp.issparse(matrix):
-        return np.array(matrix, np.float64 if matrix.dtype.kind != "f" else matrix.dtype)
+        is_float = matrix.dtype.kind == "f" and matrix.dtype.itemsize >= 4
+        return np.array(matrix, matrix.dtype if is_float else _wider(matrix.dtype))
     try:
         check_sparse(matrix)
     except InputError as error:
@@ -167,6 +205,10 @@ def _matrix(matrix: Any, key: str, source: Source) -> Any:
     matrix = sp.csr_array(matrix)
     matrix.sum_duplicates()
     return matrix
+
+
+def _wider(dtype: Any) -> Any:
+    return np.float32 if dtype == np.float16 else np.float64
 
 
 def write_npz(dataset: Dataset, path: AnyPath, format: str) -> None:

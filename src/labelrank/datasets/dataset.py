@@ -195,12 +195,18 @@ def describe(dataset: Dataset) -> dict[str, Any]:
     start = {
         "name": dataset.name,
         "instances": dataset.n_instances,
-        "features": "text" if dataset.X is None else dataset.n_features,
+        "features": _n_features(dataset),
         "targets" if multidimensional else "labels": dataset.n_labels,
     }
     middle = _targets(dataset) if multidimensional else _relevance(check_relevance(dataset.Y))
     splits = {part: found.n_instances for part, found in dataset.parts.items()}
     return {**start, **middle, "splits": splits}
+
+
+def _n_features(dataset: Dataset) -> int | str | None:
+    if dataset.X is None and dataset.table is not None:
+        return len(dataset.table)
+    return "text" if dataset.X is None else dataset.n_features
 
 
 def _relevance(Y: sp.csr_array) -> dict[str, Any]:

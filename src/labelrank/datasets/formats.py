@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from labelrank import extensions
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.opening import COMPRESSED, AnyPath, Limits, Source, check_options
+from labelrank.datasets.spelling import merged
 from labelrank.errors import FormatError, InputError, MissingError
 
 GROUP = "labelrank.readers"
@@ -42,13 +43,21 @@ KNOWN = {
                       (".sgm", ".tar", ".tgz"), False),
     "jsonl": Format("records", "JSON lines with text and labels (list, or label to grade)",
                     (".jsonl", ".ndjson")),
-    "csv": Format("records", "comma-separated with text and labels columns, or features and "
-                  "label columns", (".csv",)),
+    "json": Format("records", "a JSON array of objects with text and labels", (".json",), False),
+    "csv": Format("records", "cells between commas, semicolons, tabs or pipes: texts, numbers, "
+                  "categories, dates and labels", (".csv",)),
     "tsv": Format("records", "tab-separated, as csv", (".tsv", ".tab")),
-    "parquet": Format("records", "Parquet, columns as csv", (".parquet", ".pq")),
+    "parquet": Format("records", "Parquet, columns as csv; lists of numbers are vectors",
+                      (".parquet", ".pq")),
+    "xlsx": Format("records", "a sheet of an Excel workbook, columns as csv", (".xlsx", ".xlsm"),
+                   False),
+    "ods": Format("records", "a sheet of an OpenDocument workbook, columns as csv", (".ods",),
+                  False),
     "text": Format("records", "plain text, one document per line, no labels",
                    (".txt", ".text"), False),
     "npz": Format("archives", "numpy archive of X, Y and names", (".npz",), suffix="_npz"),
+    "npy": Format("archives", "numpy matrix of features such as embeddings; labels in a file of "
+                  "their own", (".npy",), False, "_npy"),
     "mat": Format("archives", "MATLAB 5 with features and labels (label distributions)",
                   (".mat",), False, "_mat"),
     "rankings": Format("libsvm", "label ranking CSV: 'n,d,q', then d features and q ranks",
@@ -76,8 +85,9 @@ def _added(entry_point: Any, reader: Any) -> tuple[str, Format]:
 
 
 def read(
-    path: AnyPath, *, format: str | None = None, limits: Limits | None = None, **options: Any
-) -> Dataset:
+    path: AnyPath, *, format: str | None = None, limits: Limits | None = None,
+    labels_file: AnyPath | None = None, merge_spellings: bool = False, **options: Any,
+) -> Dataset:  # fmt: skip
     """Read a data file of any known format.
 
     Parameters
@@ -86,13 +96,34 @@ def read(
         May be compressed by gzip, bzip2, xz or zstd.
     format : name of the format; None: by content and extension
     limits : Limits, default `Limits()`
+    labels_file : path of a file with the labels, one line per row, or None
+    merge_spellings : whether labels that differ only by case or spaces are one
     **options
-        Those of the format: `encoding` for text formats; `xml`, `n_labels`, `labels_at`,
-        `nominal`, `targets` for ARFF; `n_features`, `n_labels`, `zero_based` for LIBSVM;
-        `split`, `topics` for Reuters; the fields of `frames.Options` for records.
+        `reading`, how another file was read (`Dataset.reading`), and those of the format:
+        `encoding` for text formats; `xml`, `n_labels`, `labels_at`, `nominal`, `targets` for
+        ARFF; `n_features`, `n_labels`, `zero_based` for LIBSVM; `split`, `topics` for Reuters;
+        the fields of `options.Options` for records (CSV, TSV, JSON, Parquet, workbooks, text).
     """
     source = Source(path, limits)
     chosen = _known(format) if format else sniff(source)
+    known = spellings(options)
+    if chosen not in KNOWN or KNOWN[chosen].module != "records":
+        options.pop("reading", None)
+    if labels_file is not None:
+        if options.get("label_column") or options.get("n_labels"):
+            raise InputError("got a file of labels and label columns; give one of them")
+        marks = {"delimiter": options.pop("label_delimiter", None),
+                 "ordered": options.pop("ordered", False)}  # fmt: skip
+        from labelrank.datasets.labels_file import labelled
+
+        dataset = labelled(_read(source, chosen, options), labels_file, limits, **marks)
+    else:
+        dataset = _read(source, chosen, options)
+    return merged(dataset, known) if merge_spellings or known else dataset
+
+
+def _read(source: Source, chosen: str, options: dict[str, Any]) -> Dataset:
+    """The data set, by the reader of its format."""
     if chosen != "reuters" and os.path.isdir(source.path):
         raise FormatError(f"{source.name} is a folder; give the path of a data file")
     if chosen not in KNOWN:
@@ -154,14 +185,40 @@ def write(dataset: Dataset, path: AnyPath, *, format: str | None = None) -> None
 
 def stream(
     path: AnyPath, batch_size: int = 1000, *, format: str | None = None,
-    limits: Limits | None = None, **options: Any,
+    limits: Limits | None = None, merge_spellings: bool = False, **options: Any,
 ) -> Iterator[Dataset]:  # fmt: skip
-    """Read a line-oriented file in batches; labels not named by an option are numbered as met."""
+    """Read CSV, TSV, JSON lines, text or Parquet in batches; they are all read as the first is.
+
+    Labels not named by an option are numbered as met. Standard input may stay open: a batch is
+    given as soon as its rows are there.
+    """
     from labelrank.datasets import records
 
     source = Source(path, limits or records.UNBOUNDED)
-    chosen = _known(format) if format else _by_ending(source) or "jsonl"
-    return records.stream(source, chosen, batch_size, options)
+    chosen = _known(format) if format else _by_ending(source)
+    if chosen is None:
+        chosen = "" if source.path == "-" else "jsonl"
+    known = spellings(options)
+    batches = records.stream(source, chosen, batch_size, options)
+    if not merge_spellings and not known:
+        return batches
+    return (merged(batch, known) for batch in batches)
+
+
+def can_stream(path: AnyPath, format: str | None) -> bool:
+    """Whether `stream` reads this file: told by its name, and by its first lines as `sniff` does."""
+    from labelrank.datasets.frames import STREAMED
+
+    source = Source(path)
+    name = format or _by_ending(source)
+    if format is None and name in ("text", "csv") and os.path.isfile(source.path):
+        name = _by_line(source, name) or name
+    return name in STREAMED or (name is None and source.path == "-")
+
+
+def spellings(options: Mapping[str, Any]) -> list[str]:
+    """The spellings of labels in the reading of another file."""
+    return list((options.get("reading") or {}).get("spellings") or [])
 
 
 def _by_ending(source: Source) -> str | None:
@@ -171,7 +228,9 @@ def _by_ending(source: Source) -> str | None:
     return next((name for name, one in known().items() if ending in one.endings), None)
 
 
-_BINARY = {b"PK\x03\x04": "npz", b"PK\x05\x06": "npz", b"PAR1": "parquet", b"MATLAB ": "mat"}
+_BINARY = {b"PAR1": "parquet", b"MATLAB ": "mat", b"\x93NUMPY": "npy"}
+_ZIPPED = {b"xl/workbook.xml": "xlsx", b"mimetypeapplication/vnd.oasis": "ods"}
+_OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PAIRS = re.compile(r"(\d+(,\d+)*[ \t]+)?\d+:\S+([ \t]+\d+:\S+)*")
 
 
@@ -186,15 +245,32 @@ def sniff(source: Source) -> str:
         return ending
     if not source.content:
         raise FormatError(f"{source.name}: the file is empty")
-    by_magic = (name for magic, name in _BINARY.items() if source.content.startswith(magic))
-    by_bytes = next(by_magic, "reuters" if source.content[257:262] == b"ustar" else None)
-    found = by_bytes or _by_line(source, ending) or ending
+    found = _by_bytes(source) or _by_line(source, ending) or ending
     if found is None:
         raise FormatError(
             f"{source.name}: the format is not known by content or extension; give format=... "
             f"({', '.join(FORMATS)})"
         )
     return found
+
+
+def _by_bytes(source: Source) -> str | None:
+    """Format of a file that is not text."""
+    content = source.content
+    if content.startswith(_OLD_WORKBOOK):
+        raise FormatError(f"{source.name}: an old Excel workbook; save it as .xlsx or .csv")
+    if content.startswith(b"PK"):
+        return next((name for mark, name in _ZIPPED.items() if mark in content), "npz")
+    by_magic = (name for magic, name in _BINARY.items() if content.startswith(magic))
+    return next(by_magic, "reuters" if content[257:262] == b"ustar" else None)
+
+
+def _by_header(source: Source, first: str) -> str | None:
+    from labelrank.datasets.delimited import is_header
+
+    if first.startswith("{"):
+        return "jsonl"
+    return "csv" if is_header(first, (), source) else None
 
 
 def _by_line(source: Source, ending: str | None) -> str | None:
@@ -216,4 +292,6 @@ def _by_line(source: Source, ending: str | None) -> str | None:
         return "extreme"
     if _PAIRS.fullmatch(first):
         return "libsvm"
-    return "jsonl" if first.startswith("{") and ending is None else None
+    if ending is None:
+        return "json" if first.startswith("[") else _by_header(source, first)
+    return None

@@ -1,96 +1,167 @@
-"""Records as named columns: JSON lines, CSV, TSV, Parquet and plain text.
+"""Records as named columns, read whole or by batches, whatever file they come from."""
 
-Read whole or by batches; written with id, split, text or features, and labels.
-"""
-
-import csv
 import io
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from labelrank.datasets.dataset import Dataset
-from labelrank.datasets.opening import AnyPath, Source, open_to_write
+from labelrank.datasets import delimited, spreadsheets
+from labelrank.datasets.opening import Source
+from labelrank.datasets.options import Options
 from labelrank.errors import FormatError, InputError, LabelrankError
 
+DELIMITED = ("csv", "tsv")
+SPREADSHEETS = ("xlsx", "ods")
+STREAMED = ("jsonl", *DELIMITED, "text", "parquet")
 _ROWS_AT_ONCE = 50_000
-_MOST_CELLS = 50_000_000
-_RESERVED = ("id", "split", "text", "labels")
-
-
-@dataclass(frozen=True)
-class Options:
-    """Which column is which, and how labels are written.
-
-    Parameters
-    ----------
-    encoding : str or None
-    header : whether the first row of CSV or TSV names the columns
-    columns : their names, instead of those of the header
-    text_column, id_column, split_column : names; None looks for the usual ones
-        The split column makes `train` and `test` of the records that say so.
-    label_column : name of the column with the labels, or a list of columns, one per target
-        No label at all is fine: Y then has no column.
-    label_delimiter : between the labels of a cell; None finds one of | ; ,
-    graded : whether labels are written `label:grade`; None: if all of them are
-    ordered : labels stand most relevant first, the grades of m labels are m, ..., 1
-    label_names : the label columns, in order; None takes the sorted labels of the file
-    nominal, targets : as in `labelrank.datasets.arff`
-    """
-
-    encoding: str | None = None
-    header: bool = True
-    columns: Sequence[str] | None = None
-    text_column: str | None = None
-    label_column: str | Sequence[str] | None = None
-    id_column: str | None = None
-    split_column: str | None = None
-    label_delimiter: str | None = None
-    graded: bool | None = None
-    ordered: bool = False
-    label_names: Sequence[str] | None = None
-    nominal: str = "ordinal"
-    targets: str = "auto"
 
 
 @dataclass
 class Frame:
-    """Columns of equal length, and the line (or row) number of each record for messages."""
+    """Columns of equal length, and the line (or row) number of each record for messages.
 
-    columns: dict[str, list[Any]]
-    numbers: list[int]
+    `separator` is what stands between cells, where something does.
+    """
+
+    columns: dict[str, Any]
+    numbers: Sequence[int]
     source: Source
+    unit: str = "line"
+    remarks: list[str] = field(default_factory=list)
+    separator: str | None = None
 
     def where(self, row: int) -> str:
-        return f"{self.source.name}, line {self.numbers[row]}"
+        return f"{self.source.name}, {self.unit} {self.numbers[row]}"
+
+    @property
+    def is_plain_text(self) -> bool:
+        """Whether each record is a line of text, which has no columns."""
+        return self.unit == "text line"
+
+
+def read_frame(source: Source, format: str, options: Options) -> Frame:
+    """All records of a file."""
+    if format == "parquet":
+        return _whole_parquet(source)
+    if format in SPREADSHEETS:
+        sheet = spreadsheets.read(source, format, options.sheet)
+        return _of_table(sheet.rows, sheet.remarks, None, source, options, unit="row")
+    if format in DELIMITED:
+        found = delimited.read(source, format, options.encoding, options.separator)
+        return _of_table(found.rows, found.remarks, found.separator, source, options)
+    if format == "json":
+        return _of_array(source, options)
+    if format == "text":
+        text, remarks = delimited.text_of(source, options.encoding)
+        return _of_lines(list(enumerate(source.split(text), 1)), source, remarks)
+    return _of_json(enumerate(source.lines(options.encoding), 1), source)
+
+
+def batches_of(
+    source: Source, format: str, size: int, options: Options, used: Sequence[str]
+) -> Iterator[Frame]:
+    """Records of a file or pipe, `size` at a time, in bounded memory.
+
+    The first line tells a format that is not named: JSON, a header that names the columns used (or
+    usual ones), else plain text.
+    """
+    if format == "parquet":
+        yield from _batches_of_parquet(source, size)
+        return
+    is_strict = format not in ("text", *DELIMITED)
+    lines = delimited.lines(source, options.encoding, is_strict=is_strict)
+    if not format:
+        first = next(lines, None)
+        lines = chain([] if first is None else [first], lines)
+        format = "jsonl" if first is None else _told_by(first[1], used, source)
+    if format in DELIMITED:
+        yield from _batches_of_rows(lines, source, format, size, options)
+        return
+    while numbered := list(islice(lines, size)):
+        if format == "text":
+            yield _of_lines(numbered, source, [])
+        elif (frame := _of_json(numbered, source)).numbers:
+            yield frame
+
+
+def _told_by(line: str, used: Sequence[str], source: Source) -> str:
+    if line.lstrip().startswith("{"):
+        return "jsonl"
+    return "csv" if delimited.is_header(line, used, source) else "text"
+
+
+def _batches_of_rows(
+    lines: Iterator[tuple[int, str]], source: Source, format: str, size: int, options: Options
+) -> Iterator[Frame]:
+    found = delimited.stream(lines, source, format, options.encoding, options.separator)
+    first = next(found.rows, None)
+    if first is None:
+        return
+    names = delimited.header(first[1], options, source)
+    start = [] if options.header else [first]
+    while batch := [*start, *islice(found.rows, size - len(start))]:
+        start = []
+        columns = delimited.columns(batch, names, source)
+        numbers = [number for number, _ in batch]
+        yield Frame(columns, numbers, source, "line", found.remarks, found.separator)
+
+
+def _of_table(
+    rows: Sequence[tuple[int, list[Any]]], remarks: list[str], separator: str | None,
+    source: Source, options: Options, unit: str = "line",
+) -> Frame:  # fmt: skip
+    """Frame of rows of cells, of which the first may name the columns."""
+    if not rows:
+        raise FormatError(f"{source.name}: no row in it; a header and records are wanted")
+    names = delimited.header(rows[0][1], options, source)
+    rows = rows[1:] if options.header else rows
+    columns = delimited.columns(rows, names, source, unit)
+    return Frame(
+        delimited.without_empty(columns), [k for k, _ in rows], source, unit, remarks, separator
+    )
+
+
+def _of_lines(numbered: list[tuple[int, str]], source: Source, remarks: list[str]) -> Frame:
+    texts = [line for _, line in numbered]
+    return Frame({"text": texts}, [k for k, _ in numbered], source, "text line", remarks)
 
 
 def _of_json(lines: Iterable[tuple[int, str]], source: Source) -> Frame:
     """Frame of JSON objects, one a line; a key left out is None."""
     numbered = [(number, line) for number, line in lines if line.strip()]
     records = [_object(line, f"{source.name}, line {number}") for number, line in numbered]
+    return _of_records(records, [number for number, _ in numbered], source, "line")
+
+
+def _of_records(
+    records: list[dict[str, Any]], numbers: Sequence[int], source: Source, unit: str
+) -> Frame:
     keys = dict.fromkeys(key for record in records for key in record)
     source.limits.check("cells", len(keys) * len(records), source.name)
     columns = {key: [record.get(key) for record in records] for key in keys}
-    return Frame(columns, [number for number, _ in numbered], source)
+    return Frame(columns, numbers, source, unit)
 
 
 def _object(line: str, where: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line, parse_constant=refuse_constant)
-        if "\\u" in line:
-            json.dumps(record, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{where}: not a JSON object ({str(error)[:100]})") from error
+    record = _parsed(line, where, "a JSON object")
     if not isinstance(record, dict):
         raise FormatError(f"{where}: got {type(record).__name__} where a JSON object is wanted")
     return record
+
+
+def _parsed(text: str, where: str, wanted: str) -> Any:
+    try:
+        value = json.loads(text, parse_constant=refuse_constant)
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{where}: not {wanted} ({str(error)[:100]})") from error
+    return value
 
 
 def refuse_constant(name: str) -> None:
@@ -98,238 +169,109 @@ def refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON; use null")
 
 
-def _of_rows(rows: Sequence[tuple[int, list[str]]], names: Sequence[str], source: Source) -> Frame:
-    """Frame of rows that must be as long as the names."""
-    for number, row in rows:
-        if len(row) != len(names):
-            raise FormatError(
-                f"{source.name}, line {number}: got {len(row)} values, but {len(names)} columns "
-                "are wanted; quote values that contain the separator"
-            )
-    values = [list(column) for column in zip(*(row for _, row in rows))] or [[] for _ in names]
-    return Frame(dict(zip(names, values)), [number for number, _ in rows], source)
+def _of_array(source: Source, options: Options) -> Frame:
+    """Frame of an array of JSON objects, also where it is the one array of objects in an object."""
+    value = _parsed(source.text(options.encoding), source.name, "a JSON array of objects")
+    if isinstance(value, dict):
+        arrays = [one for one in value.values() if _are_objects(one)]
+        value = arrays[0] if len(arrays) == 1 else None
+    if not _are_objects(value):
+        raise FormatError(
+            f"{source.name}: an array of JSON objects is wanted, [{{...}}, {{...}}]; for one "
+            "object per line use the format jsonl"
+        )
+    return _of_records(value, range(1, len(value) + 1), source, "record")
 
 
-def _split_rows(
-    lines: Iterable[str], format: str, quoted: bool, source: Source
-) -> Iterator[tuple[int, list[str]]]:
-    """Rows of delimited text with the number of their last line; blank lines are skipped."""
-    csv.field_size_limit(min(source.limits.line, (1 << 31) - 1))
-    mark = "\t" if format == "tsv" else ","
-    reader = csv.reader(
-        lines, delimiter=mark, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=True
-    )
-    try:
-        for row in reader:
-            if row:
-                yield reader.line_num, row
-    except csv.Error as error:
-        raise FormatError(f"{source.name}, line {reader.line_num}: {error}") from error
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and value != [] and all(type(one) is dict for one in value)
 
 
-def _header_names(first: Sequence[str], options: Options, source: Source) -> list[str]:
-    """Names of the columns: given, from the first row, or "0", "1", ..."""
-    names = list(first if options.columns is None else options.columns)
-    if options.columns is None and not options.header:
-        names = [str(k) for k in range(len(first))]
-    source.limits.check("features", len(names), source.name)
-    names = [name.strip() for name in names]
-    if len(set(names)) != len(names):
-        twice = Counter(names).most_common(1)[0][0]
-        raise FormatError(f"{source.name}: column {twice!r} occurs twice; rename one")
-    return names
-
-
-def _of_delimited(source: Source, format: str, options: Options) -> Frame:
-    """Frame of CSV or TSV text; TSV is taken as quoted only where that fits all rows."""
-    text = source.text(options.encoding)
-
-    def parse(quoted: bool) -> Frame:
-        rows = list(_split_rows(io.StringIO(text, newline=""), format, quoted, source))
-        if not rows:
-            raise FormatError(f"{source.name}: no row in it; a header and records are wanted")
-        names = _header_names(rows[0][1], options, source)
-        return _of_rows(rows[1:] if options.header else rows, names, source)
-
-    if format == "csv":
-        return parse(quoted=True)
-    try:
-        return parse(quoted='"' in text)
-    except FormatError:
-        return parse(quoted=False)
-
-
-def _of_parquet(source: Source) -> Frame:
-    """Frame of a Parquet file, a slice at a time so that a small file cannot grow unseen."""
+@contextmanager
+def _parquet(source: Source) -> Iterator[Any]:
+    """A Parquet file that polars reads as it is wanted; its errors are ours."""
     import polars as pl
 
     try:
-        lazy = pl.scan_parquet(io.BytesIO(source.content))
-        n = int(lazy.select(pl.len()).collect().item())
-        source.limits.check("rows", n, source.name)
-        source.limits.check("features", len(lazy.collect_schema()), source.name)
-        columns: dict[str, list[Any]] = {name: [] for name in lazy.collect_schema().names()}
-        taken = 0.0
-        for start in range(0, n, _ROWS_AT_ONCE):
-            piece = lazy.slice(start, _ROWS_AT_ONCE).collect()
-            taken += piece.estimated_size()
-            source.limits.check("bytes", taken, source.name)
-            for name, values in columns.items():
-                values.extend(piece[name].to_list())
-    except (LabelrankError, KeyboardInterrupt, SystemExit):
+        is_file = source.path != "-" and not source.is_compressed
+        yield pl.scan_parquet(source.path if is_file else io.BytesIO(source.content))
+    except (LabelrankError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # a panic of polars is no Exception
         raise FormatError(
             f"{source.name}: not a Parquet file, or damaged ({str(error)[:200]})"
         ) from error
-    return Frame(columns, list(range(1, n + 1)), source)
 
 
-def read_frame(source: Source, format: str, options: Options) -> Frame:
-    """All records of a file."""
-    if format == "parquet":
-        return _of_parquet(source)
-    if format in ("csv", "tsv"):
-        return _of_delimited(source, format, options)
-    lines = source.lines(options.encoding)
-    if format == "text":
-        return Frame({"text": list(lines)}, list(range(1, len(lines) + 1)), source)
-    return _of_json(enumerate(lines, 1), source)
-
-
-def batches_of(source: Source, format: str, size: int, options: Options) -> Iterator[Frame]:
-    """Records of a file or pipe, `size` at a time, in bounded memory."""
-    lines = _lines(source, options.encoding)
-    if format in ("csv", "tsv"):
-        text = (line + "\n" for _, line in lines)
-        rows = _split_rows(text, format, format == "csv", source)
-        first = next(rows, None)
-        if first is None:
-            return
-        names = _header_names(first[1], options, source)
-        rows = rows if options.header else chain([first], rows)
-        while batch := list(islice(rows, size)):
-            yield _of_rows(batch, names, source)
-        return
-    while numbered := list(islice(lines, size)):
-        if format == "text":
-            yield Frame({"text": [line for _, line in numbered]}, [k for k, _ in numbered], source)
-        elif (frame := _of_json(numbered, source)).numbers:
-            yield frame
-
-
-def _lines(source: Source, encoding: str | None) -> Iterator[tuple[int, str]]:
-    """Numbered lines, none longer than the limit."""
-    codec = encoding or "utf-8"
-    longest, number = source.limits.line, 0
-    with source.stream() as file:
-        while raw := file.readline(longest + 2):
-            number += 1
-            source.limits.check("line", len(raw.rstrip(b"\r\n")), f"{source.name}, line {number}")
-            raw = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
-            try:
-                line = raw.decode(codec).rstrip("\r\n")
-            except (UnicodeDecodeError, LookupError) as error:
-                raise FormatError(
-                    f"{source.name}, line {number}: not {codec} text; give its encoding"
-                ) from error
-            if "\0" in line:
-                raise FormatError(f"{source.name}, line {number}: a zero byte; not a text file")
-            yield number, line
-
-
-def write(dataset: Dataset, path: AnyPath, format: str) -> None:
-    """Write records; graded or unknown labels as an object of grades (null: unknown)."""
-    if dataset.X is not None and dataset.X.shape[0] * dataset.X.shape[1] > _MOST_CELLS:
-        raise InputError(
-            f"X has {dataset.X.shape[0]} x {dataset.X.shape[1]} cells, too many for {format}; "
-            "write npz, libsvm or arff instead"
-        )
-    if dataset.train is None or dataset.test is None:
-        records = list(_part(dataset, None))
-    else:
-        records = [*_part(dataset.train, "train"), *_part(dataset.test, "test")]
-    with open_to_write(path) as file:
-        if format == "parquet":
-            _write_parquet(records, file)
-        elif format == "jsonl":
-            file.writelines((_json(record) + "\n").encode() for record in records)
-        else:
-            file.write(_delimited_bytes(records, "\t" if format == "tsv" else ","))
-
-
-def _part(data: Dataset, split: str | None) -> Iterator[dict[str, Any]]:
-    names = _feature_names(data)
-    for row in range(data.n_instances):
-        record: dict[str, Any] = {} if data.ids is None else {"id": data.ids[row]}
-        if split is not None:
-            record["split"] = split
-        if data.texts is not None:
-            record["text"] = data.texts[row]
-        else:
-            record.update(zip(names, _features(data.X, row)))
-        yield record | _targets(data, row)
-
-
-def _feature_names(data: Dataset) -> list[str]:
-    names = data.names_of_features()
-    taken = {*_RESERVED, *(data.label_names if data.target_classes is not None else ())}
-    if len(set(names)) != len(names) or taken & set(names):
-        raise InputError("two columns would have the same name; rename the features")
-    return names
-
-
-def _features(X: Any, row: int) -> list[float | None]:
-    if X is None:
-        return []
-    values = X[[row]].toarray()[0] if sp.issparse(X) else np.asarray(X[row])
-    return [None if np.isnan(value) else value for value in values.tolist()]
-
-
-def _targets(data: Dataset, row: int) -> dict[str, Any]:
-    if data.target_classes is not None:
-        codes = np.asarray(data.Y[row], np.float64)
-        found = zip(data.label_names, data.target_classes, codes)
-        return {n: None if np.isnan(code) else classes[int(code)] for n, classes, code in found}
-    span = slice(data.Y.indptr[row], data.Y.indptr[row + 1])
-    names = [data.label_names[k] for k in data.Y.indices[span]]
-    grades = data.Y.data[span]
-    if (grades == 1).all():
-        return {"labels": names}
-    known = [None if np.isnan(grade) else grade for grade in grades.tolist()]
-    return {"labels": dict(zip(names, known))}
-
-
-def _delimited_bytes(records: list[dict[str, Any]], mark: str) -> bytes:
-    names = list(records[0]) if records else list(_RESERVED)
-    rows = [names, *([_cell(record[name]) for name in names] for record in records)]
-    # Minimal quoting leaves a lone carriage return bare, and it would end the row.
-    bare = any(isinstance(cell, str) and "\r" in cell for row in rows for cell in row)
-    text = io.StringIO(newline="")
-    quoting: Any = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
-    csv.writer(text, delimiter=mark, lineterminator="\n", quoting=quoting).writerows(rows)
-    return text.getvalue().encode()
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, list | dict):
-        return _json(value)
-    return "" if value is None else value
-
-
-def _write_parquet(records: list[dict[str, Any]], file: Any) -> None:
+def _slices(source: Source, lazy: Any, n_rows: int) -> Iterator[Any]:
+    """The rows some thousands at a time, so that a small file cannot grow unseen."""
     import polars as pl
 
-    graded = any(isinstance(record.get("labels"), dict) for record in records)
-    names = list(records[0]) if records else []
-    columns = {name: [record[name] for record in records] for name in names}
-    if graded:
-        columns["labels"] = [_json(cell) for cell in columns["labels"]]
-    lists = {} if graded or "labels" not in columns else {"labels": pl.List(pl.String)}
-    packed = io.BytesIO()
-    pl.DataFrame(columns, schema_overrides=lists).write_parquet(packed)
-    file.write(packed.getbuffer())
+    n = int(lazy.select(pl.len()).collect().item())
+    source.limits.check("rows", n, source.name)
+    source.limits.check("features", len(lazy.collect_schema()), source.name)
+    for start in range(0, n, n_rows):
+        piece = lazy.slice(start, n_rows).collect()
+        source.limits.check("bytes", piece.estimated_size(), source.name)
+        yield piece
+
+
+def _whole_parquet(source: Source) -> Frame:
+    taken, pieces = 0.0, []
+    with _parquet(source) as lazy:
+        names = lazy.collect_schema().names()
+        for piece in _slices(source, lazy, _ROWS_AT_ONCE):
+            taken += piece.estimated_size()
+            source.limits.check("bytes", taken, source.name)
+            pieces.append([_cells(piece[name]) for name in names])
+    columns = {name: _joined([piece[k] for piece in pieces]) for k, name in enumerate(names)}
+    n = len(next(iter(columns.values()), []))
+    return Frame(columns, range(1, n + 1), source, "row")
+
+
+def _batches_of_parquet(source: Source, size: int) -> Iterator[Frame]:
+    """Batches from slices of the file, which hold many of them."""
+    done = 0
+    with _parquet(source) as lazy:
+        for piece in _slices(source, lazy, max(size, _ROWS_AT_ONCE // size * size)):
+            for start in range(0, piece.height, size):
+                part = piece.slice(start, size)
+                columns = {name: _cells(part[name]) for name in part.columns}
+                numbers = range(done + start + 1, done + start + part.height + 1)
+                yield Frame(columns, numbers, source, "row")
+            done += piece.height
+
+
+def _cells(column: Any) -> Any:
+    """The cells of a column: an array of vectors, or a list."""
+    import polars as pl
+
+    dtype = column.dtype
+    if isinstance(dtype, pl.List) and dtype.inner.is_float() and not column.null_count():
+        widths = column.list.len()
+        if len(column) and widths.min() == widths.max() and widths.max():
+            flat = column.explode()
+            if not flat.null_count():
+                return flat.to_numpy().reshape(len(column), -1)
+    if isinstance(dtype, pl.Array) and dtype.inner.is_float() and not column.null_count():
+        return column.to_numpy()
+    if isinstance(dtype, pl.Decimal):
+        column = column.cast(pl.Float64)
+    if isinstance(dtype, pl.Binary):
+        return [None if cell is None else f"{len(cell):,} bytes" for cell in column.to_list()]
+    return column.to_list()
+
+
+def _joined(pieces: list[Any]) -> Any:
+    """The cells of all pieces; lists where not all are vectors of one length."""
+    widths = {piece.shape[1] if isinstance(piece, np.ndarray) else 0 for piece in pieces}
+    if len(widths) == 1 and widths != {0}:
+        return np.concatenate(pieces)
+    lists = (p.tolist() if isinstance(p, np.ndarray) else p for p in pieces)
+    return [cell for cells in lists for cell in cells]
+
+
+def check_batch_size(batch_size: Any) -> None:
+    """Raise InputError unless it is a whole number from 1."""
+    if not isinstance(batch_size, int) or batch_size < 1:
+        raise InputError(f"got batch_size={batch_size!r}; give a whole number from 1")

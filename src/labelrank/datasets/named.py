@@ -11,6 +11,7 @@ from labelrank.datasets.dataset import PARTS, Dataset
 from labelrank.datasets.fetching import addresses
 from labelrank.datasets.opening import AnyPath, Limits
 from labelrank.datasets.registry import REGISTRY, Entry, Folders
+from labelrank.datasets.spelling import merged
 from labelrank.errors import InputError, MissingError
 
 
@@ -97,7 +98,11 @@ def load(
     if split is not None and split not in PARTS:
         options["split"] = split
     if is_name:
+        spellings = formats.spellings(options)
+        is_merged = options.pop("merge_spellings", False) or bool(spellings)
+        options.pop("reading", None)
         dataset = _build(REGISTRY[given.lower()], data, limits, options)
+        dataset = merged(dataset, spellings) if is_merged else dataset
     elif given == "-" or os.path.exists(given) or Path(given).name != given or "." in given:
         dataset = formats.read(path_or_name, limits=limits, **options)
     else:

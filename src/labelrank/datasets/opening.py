@@ -103,12 +103,19 @@ class Source:
         with self.stream() as file:
             return b"".join(iter(lambda: file.read(_PIECE), b""))
 
+    @property
+    def is_compressed(self) -> bool:
+        """Whether the first bytes of the file are those of a compressed one."""
+        with self._raw() as raw:
+            return raw.read(6).startswith(tuple(_MAGIC))
+
     @contextmanager
     def stream(self) -> Iterator[IO[bytes]]:
         """The decompressed bytes as a file that refuses to give more than the limits allow."""
         with self._raw() as raw:
-            head = io.BytesIO(raw.read(6))  # for a look: standard input cannot seek
-            whole: Any = _Readable(lambda size: head.read(size) or raw.read(size))
+            head = io.BytesIO(_start(raw))  # for a look: standard input cannot seek
+            more = _at_hand(raw)
+            whole: Any = _Readable(lambda size: head.read(size) or more(size))
             kind = next((k for magic, k in _MAGIC.items() if head.getvalue().startswith(magic)), "")
             allowed = self.limits.bytes
             if kind and self.path != "-":
@@ -119,12 +126,12 @@ class Source:
 
     def _counting(self, plain: IO[bytes], allowed: int) -> Callable[[int], bytes]:
         """Read from a decompressor, at most `allowed` bytes: a bomb stops there."""
-        total = 0
+        total, more = 0, _at_hand(plain)
 
         def read(size: int) -> bytes:
             nonlocal total
             try:
-                piece = plain.read(size)
+                piece = more(size)
             except _DAMAGED as error:
                 raise FormatError(
                     f"{self.name}: damaged or cut short ({error}); get the file again"
@@ -162,12 +169,19 @@ class Source:
 
     def head(self) -> list[str]:
         """The first few lines, decoded leniently, for a guess at the format."""
-        start = self.content[: 1 << 16]
-        return start.decode(_codec(start) or "utf-8", errors="replace").splitlines()
+        if self.path == "-":
+            start = self.content[: 1 << 16]
+        else:
+            with self.stream() as file:
+                start = file.read(1 << 16)
+        return start.decode(byte_order_mark(start) or "utf-8", errors="replace").splitlines()
 
     def lines(self, encoding: str | None = None, fallback: str | None = None) -> list[str]:
         """Lines of the text without their ends; a last empty line is not counted."""
-        text = self.text(encoding, fallback)
+        return self.split(self.text(encoding, fallback))
+
+    def split(self, text: str) -> list[str]:
+        """Lines of this text, none longer than the limit."""
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         lines = text.split("\n")  # other Unicode line breaks may stand inside a value
@@ -194,6 +208,21 @@ def _opened(path: str) -> IO[bytes]:
                     "start what writes to it first"
                 ) from None
             raise
+
+
+def _at_hand(file: Any) -> Callable[[int], bytes]:
+    """Reads what has come so far, and waits only where nothing has: a pipe may stay open."""
+    return getattr(file, "read1", file.read)
+
+
+def _start(raw: Any) -> bytes:
+    """The first bytes: as many as tell whether the file is compressed."""
+    more, head = _at_hand(raw), b""
+    while piece := more(6 - len(head)):
+        head += piece
+        if len(head) == 6 or not any(magic.startswith(head) for magic in _MAGIC):
+            break
+    return head
 
 
 class _Readable(io.RawIOBase):
@@ -226,13 +255,14 @@ def _packed(file: Any, kind: str, mode: Any) -> Any:
     return contextlib.nullcontext(file)
 
 
-def _codec(content: bytes) -> str | None:
+def byte_order_mark(content: bytes) -> str | None:
+    """The encoding that the first bytes name, if they do."""
     return next((codec for mark, codec in _BOMS.items() if content.startswith(mark)), None)
 
 
 def decode(content: bytes, name: str, encoding: str | None, fallback: str | None = None) -> str:
     """Text of a file, or a FormatError that names the line where decoding fails."""
-    mark = _codec(content)
+    mark = byte_order_mark(content)
     codec = encoding or mark or "utf-8"
     try:
         text = content.decode(codec)

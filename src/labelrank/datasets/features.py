@@ -1,0 +1,159 @@
+"""What of records is learned from: texts alone, or a table and, where it is all numbers, X."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from labelrank._types import Array
+from labelrank.datasets.choice import Choice, Known, listed, no_column, usual_text
+from labelrank.datasets.frames import Frame
+from labelrank.datasets.options import Options
+from labelrank.errors import FormatError
+from labelrank.table.cells import Cells
+from labelrank.table.roles import USED, Column, find_roles
+from labelrank.table.written import PLAIN, number_form, numbers_in, unit_of
+
+# What is called so is text unless its cells are numbers, dates or vectors; "text" is in any case.
+_SURE = ("text", "document", "content", "body", "sentence")
+_NAMES = ("category", "constant", "id", "ignored")
+
+
+class Features(NamedTuple):
+    """Texts or a table, how they were read, and what to say of that."""
+
+    texts: list[str] | None
+    table: dict[str, Any] | None
+    reading: dict[str, Any]
+    remarks: list[str]
+
+
+def features_of(
+    frame: Frame, choice: Choice, options: Options, known: Known, decimal: str | None
+) -> Features:
+    """Texts or a table of the columns chosen; what is left open is found by the cells."""
+    if choice.is_text:
+        return _text_alone(frame, choice.texts[0], [])
+    if known and choice.known is not None:
+        made = {key: getattr(known, key) for key in ("columns", "used", "numbers", "roles")}
+        return _as_table(frame, choice.features or [], decimal, made, known.text_column)
+    left_out = {*choice.labels, choice.ids, choice.split}
+    names = choice.features or [name for name in frame.columns if name not in left_out]
+    if not names:
+        raise FormatError(
+            f"{frame.source.name}: no text column among {listed(frame)}; give text_column=..."
+        )
+    given = _given(frame, options, names) | dict.fromkeys(choice.texts, "text")
+    columns, sure = _roles(frame, names, given, decimal)
+    by_role = {column.name: column.role for column in columns}
+    used = [name for name in names if by_role[name] in USED]
+    texts = [name for name in used if by_role[name] == "text"]
+    if len(texts) == 1 and used == texts:
+        return _text_alone(frame, texts[0], _left_out(columns))
+    numbers = [name for name in names if by_role[name] == "number"]
+    made = {"columns": names, "used": used, "numbers": numbers, "roles": sure}
+    return _as_table(frame, names, decimal, made, texts)
+
+
+def _given(frame: Frame, options: Options, names: Sequence[str]) -> dict[str, str]:
+    """The roles that the user gave to these columns."""
+    roles = dict(options.roles or {})
+    missing = [name for name in roles if name not in frame.columns]
+    if missing:
+        raise no_column(frame, missing)
+    return {name: role for name, role in roles.items() if name in names}
+
+
+def _roles(
+    frame: Frame, names: Sequence[str], given: dict[str, str], decimal: str | None
+) -> tuple[list[Column], dict[str, str]]:
+    """All columns with their roles, and those roles that were given or that a name decides."""
+    cells = {name: frame.columns[name] for name in names}
+    found = find_roles(cells, given, decimal=decimal, mistakes="gap")
+    usual = usual_text(names)
+    if usual is None or usual in given:
+        return found, given
+    role = next(column.role for column in found if column.name == usual)
+    is_sure = usual.lower() == "text" or (usual.lower() in _SURE and role in _NAMES)
+    if role == "text" or not (is_sure or len(names) == 1):
+        return found, given
+    given = {**given, usual: "text"}
+    as_text = Column(usual, "text", "by its name")
+    return [as_text if column.name == usual else column for column in found], given
+
+
+def _left_out(columns: Sequence[Column]) -> list[str]:
+    return [f"Left out: {c.name!r} ({c.why})." for c in columns if c.role not in USED]
+
+
+def _text_alone(frame: Frame, name: str, remarks: list[str]) -> Features:
+    alone = [name]
+    reading = {
+        "columns": alone, "used": alone, "numbers": [], "text_column": alone, "is_text": True,
+        "roles": {},
+    }  # fmt: skip
+    return Features(_texts(frame, name), None, reading, remarks)
+
+
+def _texts(frame: Frame, name: str) -> list[str]:
+    """The cells as texts; a gap is an empty one, a number in a workbook what it looks like."""
+    cells = frame.columns[name]
+    if set(map(type, cells)) <= {str}:
+        return list(cells)
+    texts = []
+    for row, cell in enumerate(cells):
+        if isinstance(cell, float) and frame.unit == "row" and cell.is_integer():
+            cell = int(cell)
+        if isinstance(cell, int | float) and frame.unit == "row":
+            cell = str(cell)
+        if not isinstance(cell, str | None):
+            raise FormatError(
+                f"{frame.where(row)}: got {str(cell)[:40]!r} in column {name!r}; text is wanted"
+            )
+        texts.append(cell or "")
+    return texts
+
+
+def _as_table(
+    frame: Frame, names: Sequence[str], decimal: str | None, made: dict[str, Any], texts: list[str]
+) -> Features:
+    table = {name: frame.columns[name] for name in names}
+    commas = False
+    for name in made["numbers"]:
+        table[name], has_commas = _without_commas(table[name], decimal)
+        commas = commas or has_commas
+    mark = "," if commas else None
+    remarks = ["Numbers have decimal commas."] if commas else []
+    reading = {**made, "text_column": texts, "is_text": False, "decimal": mark}
+    return Features(None, table, reading, remarks)
+
+
+def _without_commas(cells: Any, decimal: str | None) -> tuple[Any, bool]:
+    """Numbers that are not written as 1234.5 as numbers, so that files that write them otherwise
+    are read alike; and whether they had decimal commas."""
+    column = Cells(cells)
+    if str not in column.types:
+        return cells, False
+    form = number_form(column.present, decimal)
+    if form == PLAIN or unit_of(form):
+        return cells, False
+    values = numbers_in(column.texts, form)
+    has_commas = form.startswith("1.234,") or form.endswith(",5")
+    if not (np.isnan(values) & ~column.gaps).any():
+        return values, has_commas
+    pairs = zip(values.tolist(), cells)
+    return [cell if value != value else value for value, cell in pairs], has_commas
+
+
+def matrix_of(table: dict[str, Any], decimal: str | None) -> Array | None:
+    """The table as a matrix where all of it are numbers or gaps."""
+    columns = []
+    for cells in table.values():
+        column = Cells(cells)
+        if column.kind in "OM" and column.is_array:
+            return None
+        values, bad = column.numbers(number_form(column.present, decimal))
+        if bad.any():
+            return None
+        columns.append(values)
+    return np.column_stack(columns)

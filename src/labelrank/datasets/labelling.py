@@ -1,0 +1,77 @@
+"""The labels of records: found in their columns, as the user says or as another file was read."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from labelrank.datasets import label_cells
+from labelrank.datasets.choice import Choice, Known
+from labelrank.datasets.frames import Frame
+from labelrank.datasets.label_cells import CellReader
+from labelrank.datasets.options import Options
+
+
+class Labels(NamedTuple):
+    """Y, what its columns are called, the classes of targets, and how they were read."""
+
+    Y: Any
+    names: list[str]
+    classes: list[list[str]] | None
+    reading: dict[str, Any]
+    remarks: list[str]
+
+
+def labels_of(
+    frame: Frame, choice: Choice, options: Options, known: Known, decimal: str | None
+) -> Labels:
+    """The labels of all rows."""
+    layout = _layout(frame, choice, options, known)
+    keys = ("label_columns", "layout", "label_separator", "graded", "ordered", "blank")
+    reading: dict[str, Any] = {key: getattr(known, key) for key in keys}
+    if not choice.labels:
+        none: list[dict[str, float]] = [{} for _ in frame.numbers]
+        return Labels(*label_cells.named(none, options.label_names, frame), None, reading, [])
+    reading |= {"label_columns": choice.labels, "layout": layout}
+    if layout == "columns":
+        frame.source.limits.check("labels", len(choice.labels), frame.source.name)
+        Y, classes, reading["blank"] = label_cells.per_column(
+            frame, choice.labels, options.targets, decimal, known.blank
+        )
+        return Labels(Y, choice.labels, classes, reading, [_told(reading)])
+    if layout == "pooled":
+        rows = label_cells.pooled(frame, choice.labels)
+    else:
+        reader = _reader(frame, choice, options, known)
+        reading |= {"label_separator": reader.delimiter or None, "graded": reader.graded}
+        reading["ordered"] = reader.ordered
+        rows = label_cells.in_cells(frame, choice.labels[0], reader)
+    Y, names = label_cells.named(rows, options.label_names, frame)
+    return Labels(Y, names, None, reading, [_told(reading)])
+
+
+def _layout(frame: Frame, choice: Choice, options: Options, known: Known) -> str:
+    """Whether cells name labels, or there is a column per label, or several columns of names."""
+    if choice.layout != "columns" or choice.labels == known.label_columns:
+        return choice.layout
+    columns = {name: frame.columns[name] for name in choice.labels}
+    if len(columns) == 1 and options.n_labels == 1:
+        return "columns" if label_cells.are_grades(columns[choice.labels[0]]) else "names"
+    if options.targets == "auto" and label_cells.are_pooled(columns):
+        return "pooled"
+    return "columns"
+
+
+def _reader(frame: Frame, choice: Choice, options: Options, known: Known) -> CellReader:
+    mark = options.label_delimiter or known.label_separator
+    graded = known.graded if options.graded is None else options.graded
+    ordered = options.ordered or bool(known.ordered)
+    return CellReader(frame.columns[choice.labels[0]], mark, graded, ordered)
+
+
+def _told(reading: Mapping[str, Any]) -> str:
+    columns, mark = reading["label_columns"], reading["label_separator"]
+    names = ", ".join(map(repr, columns[:5])) + (", ..." if len(columns) > 5 else "")
+    if reading["layout"] == "names":
+        return f"Labels are in column {names}{f', separated by {mark!r}' if mark else ''}."
+    what = "one label or none each" if reading["layout"] == "pooled" else "one per label"
+    blank = "; an empty cell says no" if reading["blank"] else ""
+    return f"Labels are in {len(columns)} columns, {what}: {names}{blank}."
