@@ -206,7 +206,7 @@ def stream(
 
 
 def can_stream(path: AnyPath, format: str | None) -> bool:
-    """Whether `stream` reads this file: told by its name, and by its first lines as `sniff` does."""
+    """Whether `stream` reads this file, by its name and first lines."""
     from labelrank.datasets.frames import STREAMED
 
     source = Source(path)
