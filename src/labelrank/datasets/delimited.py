@@ -228,8 +228,8 @@ def lines(
     """
     with source.stream() as file:
         peeked: Any = file
-        mark = byte_order_mark(peeked.peek(3)[:3])
-        wide = encoding or mark or ""
+        start = peeked.peek(1)
+        wide = encoding or byte_order_mark(start) or encodings.wide_of(start) or ""
         if wide.lower().startswith(_WIDE):
             yield from enumerate(_wide_lines(source, file, wide), 1)
         else:
@@ -250,7 +250,7 @@ def _narrow_lines(
         if codec is None and is_ascii and not raw.isascii():
             is_ascii = False
             if not (is_strict or _is_utf8(raw)) and encodings.is_western(raw):
-                codec = encodings.western(raw)
+                codec = encodings.WESTERN
         yield _decoded(raw, codec or "utf-8", where)
 
 

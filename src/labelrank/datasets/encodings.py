@@ -9,9 +9,9 @@ WESTERN = "windows-1252"
 _SEQUENCE = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
-_HIGH, _LETTER = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")
-# Western text has few letters outside ASCII; Russian or Greek text in one byte per letter has many.
-_MOST_HIGH = 0.3
+_HIGH, _HIGH_LETTER = re.compile(rb"[\x80-\xff]"), re.compile(rb"[\xc0-\xff]")
+_WORD = re.compile(rb"(?=[A-Za-z\xc0-\xff]{2})[A-Za-z]*[\xc0-\xff][A-Za-z\xc0-\xff]*")
+_MOST_HIGH = 0.7
 _HEAD, _FEW = 1 << 12, 8
 
 
@@ -23,7 +23,7 @@ def found(content: bytes, name: str) -> str | None:
     """
     if byte_order_mark(content):
         return None
-    wide = _wide(content[:_HEAD])
+    wide = wide_of(content)
     if wide:
         return wide
     try:
@@ -35,30 +35,34 @@ def found(content: bytes, name: str) -> str | None:
                 f"{name}, line {line}: not utf-8 text, nor of Western Europe; give its encoding, "
                 "e.g. 'windows-1251'"
             ) from error
-        return western(content)
+        return WESTERN
     return None
 
 
-def western(content: bytes) -> str:
-    """The encoding of Western Europe that has all these bytes."""
+def is_western(content: bytes) -> bool:
+    """Whether bytes that are not UTF-8 may be text of Western Europe, not damaged UTF-8.
+
+    Its words have few letters outside ASCII; a Russian word in one byte per letter has no others.
+    """
+    n_high = len(_HIGH.findall(content))
+    sequences = _SEQUENCE.findall(content)
+    words = _WORD.findall(content)
+    n_letters = len(_HIGH_LETTER.findall(b"".join(words)))
+    is_damaged = len(sequences) > n_high - sum(map(len, sequences))
+    return not is_damaged and n_letters <= _MOST_HIGH * sum(map(len, words)) and _decodes(content)
+
+
+def _decodes(content: bytes) -> bool:
     try:
         content.decode(WESTERN)
     except UnicodeDecodeError:
-        return "latin-1"
-    return WESTERN
+        return False
+    return True
 
 
-def is_western(content: bytes) -> bool:
-    """Whether bytes that are not UTF-8 may be text of Western Europe, not damaged UTF-8."""
-    n_high = len(_HIGH.findall(content))
-    sequences = _SEQUENCE.findall(content)
-    n_single = n_high - sum(map(len, sequences))
-    n_letters = len(_LETTER.findall(content))
-    return len(sequences) <= n_single and n_high <= _MOST_HIGH * (n_high + n_letters)
-
-
-def _wide(head: bytes) -> str | None:
-    """UTF-16 without a mark: every second byte of mostly Latin text is zero."""
+def wide_of(content: bytes) -> str | None:
+    """UTF-16 without a mark, told by the start: every second byte of Latin text is zero."""
+    head = content[:_HEAD]
     half = len(head) // 2
     if half >= _FEW and head[1::2].count(0) > 0.4 * half and not head[::2].count(0):
         return "utf-16-le"

@@ -6,8 +6,10 @@ with `read(source, **options)`, which returns a Dataset, and perhaps `endings` a
 
 import importlib
 import inspect
+import io
 import os
 import re
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -229,7 +231,7 @@ def _by_ending(source: Source) -> str | None:
 
 
 _BINARY = {b"PAR1": "parquet", b"MATLAB ": "mat", b"\x93NUMPY": "npy"}
-_ZIPPED = {b"xl/workbook.xml": "xlsx", b"mimetypeapplication/vnd.oasis": "ods"}
+_ZIPPED = {"xl/workbook.xml": "xlsx", "content.xml": "ods"}
 _OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PAIRS = re.compile(r"(\d+(,\d+)*[ \t]+)?\d+:\S+([ \t]+\d+:\S+)*")
 
@@ -260,9 +262,19 @@ def _by_bytes(source: Source) -> str | None:
     if content.startswith(_OLD_WORKBOOK):
         raise FormatError(f"{source.name}: an old Excel workbook; save it as .xlsx or .csv")
     if content.startswith(b"PK"):
-        return next((name for mark, name in _ZIPPED.items() if mark in content), "npz")
+        return _zipped(content)
     by_magic = (name for magic, name in _BINARY.items() if content.startswith(magic))
     return next(by_magic, "reuters" if content[257:262] == b"ustar" else None)
+
+
+def _zipped(content: bytes) -> str:
+    """Format of a zip archive, by the files in it."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = set(archive.namelist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return "npz"
+    return next((format for name, format in _ZIPPED.items() if name in names), "npz")
 
 
 def _by_header(source: Source, first: str) -> str | None:

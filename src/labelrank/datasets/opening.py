@@ -70,7 +70,7 @@ AnyPath = str | os.PathLike[str]
 COMPRESSED = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, ValueError)
-_PIECE = 1 << 20
+_PIECE, _LOOK = 1 << 20, 1 << 12
 _PATIENCE = 10  # seconds
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
@@ -218,9 +218,9 @@ def _at_hand(file: Any) -> Callable[[int], bytes]:
 def _start(raw: Any) -> bytes:
     """The first bytes: as many as tell whether the file is compressed."""
     more, head = _at_hand(raw), b""
-    while piece := more(6 - len(head)):
+    while piece := more(_LOOK):
         head += piece
-        if len(head) == 6 or not any(magic.startswith(head) for magic in _MAGIC):
+        if len(head) >= 6 or not any(magic.startswith(head) for magic in _MAGIC):
             break
     return head
 

@@ -38,7 +38,7 @@ def merged(dataset: Dataset, known: list[str]) -> Dataset:
         for part, one in dataset.parts.items()
     }
     n = dataset.n_labels - made.n_labels
-    told = [f"{n} labels that differ from another only by case or spaces were merged."] * (n > 0)
+    told = [f"Labels that are another spelling of one were merged: {n:,}."] * (n > 0)
     return replace(made, reading=reading, remarks=[*dataset.remarks, *told], **parts)
 
 
@@ -55,6 +55,7 @@ def _chosen_names(dataset: Dataset, known: Sequence[str]) -> dict[str, str]:
 def _renamed(dataset: Dataset, to_name: Mapping[str, str]) -> Dataset:
     """The data set with these names of labels; those that now have one name become one."""
     names = list(dict.fromkeys(to_name[name] for name in dataset.label_names))
+    names = sorted(names) if dataset.label_names == sorted(dataset.label_names) else names
     column = {name: k for k, name in enumerate(names)}
     place = np.array([column[to_name[name]] for name in dataset.label_names], np.int64)
     Y = sp.coo_array(dataset.Y)

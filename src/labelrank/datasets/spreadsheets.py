@@ -29,6 +29,7 @@ _DATES = frozenset({*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)})
 _NO_DATE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _MOST_COLUMNS = 16_384
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _WHOLE = re.compile(r"-?\d{1,15}")
 
 
@@ -171,7 +172,7 @@ def _shared(archive: zipfile.ZipFile) -> list[str]:
         elif event == "end" and tag == "t" and not is_reading:
             pieces.append(element.text or "")
         elif event == "end" and tag == "si":
-            texts.append("".join(pieces))
+            texts.append(_unescaped("".join(pieces)))
             pieces.clear()
             root.clear()
     return texts
@@ -249,7 +250,7 @@ def _value(
     if kind == "s":
         return texts[int(text)] or None if text else None
     if kind in ("str", "inlineStr"):
-        return text or None
+        return _unescaped(text) or None
     if kind == "e" or not text:
         return None
     if kind == "b":
@@ -260,6 +261,11 @@ def _value(
         days = float(text)
         return start + timedelta(seconds=round(days * 86400)) if 0 <= days < 2_958_466 else days
     return int(text) if _WHOLE.fullmatch(text) else float(text)
+
+
+def _unescaped(text: str) -> str:
+    """The text with the signs that XML cannot hold, which are written as _x000D_."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
 def _ods(

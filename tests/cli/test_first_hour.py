@@ -1,0 +1,132 @@
+"""What a practitioner meets in the first hour: everyday files through fit, predict and evaluate."""
+
+import json
+
+import pytest
+
+from labelrank import persistence
+
+COLOURS = {"red": "warm", "green": "cool", "blue": "cold"}
+
+
+@pytest.fixture
+def colours(run, tmp_path):
+    """A model that has learned what colours are, from a table."""
+    path = tmp_path / "colours.csv"
+    rows = [f"{k % 7}.5,{c},{COLOURS[c]}\n" for k in range(20) for c in COLOURS]
+    path.write_text("size,colour,labels\n" + "".join(rows))
+    done = run("fit", path, "-o", tmp_path / "m", "--learner", "BSVM", "-q")
+    assert done.exit_code == 0, done.output
+    return tmp_path / "m"
+
+
+def predicted(run, model, path, *options, stdin=None):
+    done = run("predict", model, path, "--json", *options, stdin=stdin)
+    assert done.exit_code == 0, done.output
+    return [json.loads(line)["labels"] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("table", [
+    "size,colour\n0.5,red\n", "colour,size\nblue,0.5\nred,1.5\ngreen,2.5\n",
+    "key;colour;size\n7;green;0,5\n8;red;1,5\n", "colour\tsize\nblue\t\n",
+])  # fmt: skip
+def test_a_category_means_the_same_in_every_file(run, colours, tmp_path, table):
+    path = tmp_path / "new.csv"
+    path.write_text(table)
+    wanted = [COLOURS[c] for line in table.split("\n") for c in COLOURS if c in line.split(",")
+              or c in line.split(";") or c in line.split("\t")]  # fmt: skip
+    assert predicted(run, colours, path) == [[label] for label in wanted]
+
+
+def test_a_missing_column_is_one_sentence(run, colours, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("size,shade\n1,red\n")
+    done = run("predict", colours, path)
+    assert done.exit_code == 2
+    assert "no column 'colour', which the model has learned" in " ".join(done.stderr.split())
+
+
+TICKETS = [
+    ("printer on fire", "it burns on the second floor since monday", "Hardware; urgent"),
+    ("cannot log in", "my password is refused by the login page again", "access"),
+    ("screen is black", "the monitor stays dark after the update today", "hardware"),
+    ("new account please", "a colleague starts in march and needs a login", "access"),
+    ("smoke in server room", "everyone has left the building, please hurry up", "hardware; urgent"),
+    ("hello there", "this is only a greeting to all of you", ""),
+]
+
+
+@pytest.fixture
+def tickets(tmp_path):
+    path = tmp_path / "tickets.csv"
+    lines = "".join(
+        f'{k},{subject} {k},"{body} {k}",{tags}\n'
+        for k, (subject, body, tags) in enumerate(TICKETS * 5)
+    )
+    path.write_text("Ref,Subject,Body,Tags\n" + lines)
+    return path
+
+
+def test_all_text_columns_of_tickets_are_learned_and_their_roles_told(run, tickets):
+    done = run("fit", tickets, "--dry-run", "--json")
+    read = json.loads(done.stdout)["read"]
+    roles = {column["name"]: column["role"] for column in read["columns"]}
+    assert roles == {"Ref": "id", "Subject": "text", "Body": "text"}
+    assert read["labels"] == 4
+    assert "Labels are in column 'Tags', separated by ';'." in read["remarks"]
+    assert (read["unlabelled_rows"], read["spelled_alike"]) == (5, [["Hardware", "hardware"]])
+
+
+def test_merged_spellings_are_remembered(run, tickets, tmp_path):
+    done = run("fit", tickets, "--merge-spellings", "-o", tmp_path / "m", "-q")
+    assert done.exit_code == 0, done.output
+    assert persistence.load(tmp_path / "m").label_names_ == ["access", "hardware", "urgent"]
+    shouted = tmp_path / "shouted.csv"
+    shouted.write_text(tickets.read_text().replace("hardware", "HARDWARE  "))
+    plain = run("evaluate", tmp_path / "m", tickets, "--json").stdout
+    assert run("evaluate", tmp_path / "m", shouted, "--json").stdout == plain
+
+
+def test_evaluate_reads_the_text_column_that_was_learned(run, tickets, tmp_path):
+    done = run("fit", tickets, "--text-column", "Subject", "-o", tmp_path / "m", "-q")
+    assert done.exit_code == 0, done.output
+    turned = tmp_path / "turned.jsonl"
+    turned.write_text("".join(
+        json.dumps({"Body": "printer fire", "Tags": [t for t in tags.split("; ") if t],
+                    "Subject": f"{subject} {k}"}) + "\n"
+        for k, (subject, _, tags) in enumerate(TICKETS * 5)
+    ))  # fmt: skip
+    plain = run("evaluate", tmp_path / "m", tickets, "--json").stdout
+    assert run("evaluate", tmp_path / "m", turned, "--json").stdout == plain
+    with pytest.warns(UserWarning, match="Body is used, though the model has learned .*'Subject'"):
+        other = run("evaluate", tmp_path / "m", tickets, "--text-column", "Body", "--json").stdout
+    assert other != plain
+
+
+def test_several_text_columns_are_all_learned(run, tickets, tmp_path):
+    options = ["--text-column", "Subject", "--text-column", "Body"]
+    done = run("fit", tickets, *options, "-o", tmp_path / "m", "-q")
+    assert done.exit_code == 0, done.output
+    model = persistence.load(tmp_path / "m")
+    assert model.vectorizer_.feature_names_in_.tolist() == ["Subject", "Body"]
+
+
+def test_standard_input_is_read_as_the_model_has_learned(run, colours, tickets, tmp_path):
+    assert predicted(run, colours, "-", stdin="colour,size\nblue,1\nred,\n") == [["cold"], ["warm"]]
+    lines = '{"colour": "green", "size": 2}\n'
+    assert predicted(run, colours, "-", stdin=lines) == [["cool"]]
+    run("fit", tickets, "--text-column", "Subject", "-o", tmp_path / "m", "-q")
+    assert predicted(run, tmp_path / "m", "-", stdin="cannot log in\n") == [["access"]]
+
+
+def test_a_label_column_of_identifiers_is_warned_of(run, tickets):
+    done = run("fit", tickets, "--label-column", "Ref", "--dry-run")
+    assert "the label column seems to name the rows" in " ".join(done.stdout.split())
+
+
+def test_labels_in_the_last_columns(run, tmp_path):
+    path = tmp_path / "last.csv"
+    path.write_text("a,b,x,y\n" + "".join(f"{k},{k % 3},{k % 2},{1 - k % 2}\n" for k in range(12)))
+    done = run("fit", path, "--labels", "2", "--dry-run", "--json")
+    read = json.loads(done.stdout)["read"]
+    assert (read["labels"], [column["name"] for column in read["columns"]]) == (2, ["a", "b"])
