@@ -94,7 +94,7 @@ def table(data: str, cells: list[Cell]) -> str:
 
 
 def _list_table(rows: list[list[str]]) -> str:
-    lines = [".. list-table::", "   :header-rows: 1", ""]
+    lines = [".. list-table::", "   :header-rows: 1", "   :class: wide", ""]
     for row in rows:
         lines += [f"   {'* -' if place == 0 else '  -'} {text}" for place, text in enumerate(row)]
     return "\n".join(lines) + "\n"

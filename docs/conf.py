@@ -1,6 +1,11 @@
 """Sphinx configuration; `make docs` builds the site into docs/_build/html."""
 
+import sys
+from pathlib import Path
+
 import labelrank
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "labelrank"
 author = "the labelrank developers"
@@ -23,6 +28,8 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "labelrank"
 html_static_path = ["_static"]
+html_css_files = ["labelrank.css"]
+smartquotes_action = "qe"  # two hyphens begin an option
 
 
 def leave_out_what_scikit_learn_generates(app, what, name, obj, skip, options):
@@ -30,5 +37,12 @@ def leave_out_what_scikit_learn_generates(app, what, name, obj, skip, options):
     return True if generated else None
 
 
+def write_the_reference_of_the_command_line(app):
+    import commands
+
+    commands.write()
+
+
 def setup(app):
+    app.connect("builder-inited", write_the_reference_of_the_command_line)
     app.connect("autodoc-skip-member", leave_out_what_scikit_learn_generates)

@@ -1,19 +1,24 @@
-"""The example of CONTRIBUTING.md is a package that works."""
+"""The learner of the page on learners of your own is a package that works."""
 
 import os
-import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "howto" / "own-learner.rst"
 
 
 def _block(language, number=0):
-    return re.findall(rf"```{language}\n(.*?)```", GUIDE.read_text(), re.DOTALL)[number]
+    """The lines of a code block: they are indented, and the text below them is not."""
+    parts = GUIDE.read_text("utf-8").split(f".. code-block:: {language}\n")[1:]
+    lines = parts[number].splitlines()
+    end = next((k for k, line in enumerate(lines) if line and line[0] != " "), len(lines))
+    body = [line for line in lines[:end] if not line.startswith("   :")]
+    return textwrap.dedent("\n".join(body)).strip() + "\n"
 
 
 @pytest.fixture(scope="module")
