@@ -56,6 +56,8 @@ def canonical(matrix: Any) -> sp.csr_array:
     """CSR of a sparse matrix from outside: checked, columns sorted, duplicates summed."""
     check_sparse(matrix)
     csr = matrix.tocsr()
+    if csr is matrix:  # scipy notes on a matrix what it finds out: not on one from outside
+        csr = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
