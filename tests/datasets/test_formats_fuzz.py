@@ -2,6 +2,7 @@
 
 import io
 
+import layouts
 import numpy as np
 import polars as pl
 import pytest
@@ -9,8 +10,8 @@ import scipy.io
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from labelrank.datasets import formats
-from labelrank.datasets.opening import Limits
+from labelrank.datasets import formats, records
+from labelrank.datasets.opening import Limits, Source
 from labelrank.errors import LabelrankError
 
 LIMITS = Limits(bytes=1 << 22, rows=10_000, features=10_000, labels=1000, nonzeros=100_000)
@@ -50,6 +51,14 @@ SEEDS = {
     "csv": b'text,labels\n"a, b",x|y\nc,"[""x""]"\n',
     "tsv": b"text\tlabels\na\tx:1;y:2\nb\tx:3\n",
     "text": b"one\ntwo\n",
+    "json": b'[{"text": "a", "labels": ["x"]}, {"text": "b", "labels": []}]',
+    "xlsx": layouts.xlsx(
+        [{"text": "a", "size": 1.5, "labels": "x"}, {"text": None, "size": 2, "labels": "x|y"}]
+    ),
+    "ods": layouts.ods(
+        [{"text": "a", "size": 1.5, "labels": "x"}, {"text": None, "size": 2, "labels": "x|y"}]
+    ),
+    "npy": layouts.npy(np.eye(3, dtype=np.float32)),
     "npz": npz_seed(),
     "mat": mat_seed(True),
     "parquet": parquet_seed(),
@@ -106,12 +115,19 @@ def test_damaged_files_are_read_or_refused(name, tmp_path, data):
     read_or_refuse(tmp_path, bytes(content), name)
 
 
+def streamed(path, name):
+    """Batches of a file; without a format they are told by the first line."""
+    if name:
+        return formats.stream(path, 2, format=name)
+    return records.stream(Source(path, LIMITS), "", 2, {})
+
+
 @SETTINGS
-@given(content=st.binary(max_size=200), name=st.sampled_from(["jsonl", "csv", "tsv", "text"]))
+@given(content=st.binary(max_size=200), name=st.sampled_from(["jsonl", "csv", "tsv", "text", ""]))
 def test_streams_of_any_bytes_are_read_or_refused(tmp_path, content, name):
     (tmp_path / "data").write_bytes(content)
     try:
-        rows = sum(b.n_instances for b in formats.stream(tmp_path / "data", 2, format=name))
+        rows = sum(b.n_instances for b in streamed(tmp_path / "data", name))
     except LabelrankError:
         return
     assert rows <= content.count(b"\n") + content.count(b"\r") + 1

@@ -63,6 +63,13 @@ def test_decompression_bombs_stop_at_the_limit(tmp_path, kind):
     assert grown < 200_000
 
 
+def test_a_file_that_becomes_more_than_the_free_memory_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "d.csv").write_bytes(gzip.compress(b"text\n" + b"a\n" * (1 << 26)))
+    monkeypatch.setattr("labelrank.datasets.opening.available_bytes", lambda: 1 << 26)
+    with pytest.raises(FormatError, match="more than 64 MiB once decompressed, too much"):
+        formats.read(tmp_path / "d.csv")
+
+
 def test_expansion_beyond_the_usual_is_a_bomb():
     assert Limits().bytes_from(1000) == 64 << 20
     assert Limits().bytes_from(1 << 20) == 2000 << 20

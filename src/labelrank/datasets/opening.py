@@ -20,6 +20,7 @@ from typing import IO, Any
 from labelrank._zstd import zstd
 from labelrank.atomic import NO_WAIT, atomic_write
 from labelrank.errors import FormatError, InputError, MissingError
+from labelrank.resources import available_bytes
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ COMPRESSED = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, ValueError)
 _PIECE, _LOOK = 1 << 20, 1 << 12
+_PIECES = 64  # between two looks at the free memory
 _PATIENCE = 10  # seconds
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
@@ -99,9 +101,17 @@ class Source:
 
     @cached_property
     def content(self) -> bytes:
-        """All bytes, decompressed."""
+        """All bytes, decompressed, if they fit into free memory twice."""
+        pieces: list[bytes] = []
         with self.stream() as file:
-            return b"".join(iter(lambda: file.read(_PIECE), b""))
+            while piece := file.read(_PIECE):
+                pieces.append(piece)
+                if len(pieces) % _PIECES == 0 and 2 * len(pieces) * _PIECE > available_bytes():
+                    raise FormatError(
+                        f"{self.name}: more than {len(pieces):,} MiB once decompressed, too much "
+                        "for the free memory; split the file"
+                    )
+        return b"".join(pieces)
 
     @property
     def is_compressed(self) -> bool:
