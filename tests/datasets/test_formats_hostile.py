@@ -250,6 +250,16 @@ def test_bad_archives_are_refused(tmp_path, content, message):
         formats.read(tmp_path / "d.npz", format="npz", limits=Limits(bytes=1 << 26))
 
 
+@pytest.mark.parametrize("header", ["{", "{'descr': '<f8'}", "{'descr': '|O', 'fortran_order': "
+                         "False, 'shape': (1,)}", "__import__('os')"])  # fmt: skip
+def test_bad_headers_of_arrays_are_refused(tmp_path, header):
+    text = header.encode().ljust(117) + b"\n"
+    content = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(8)
+    (tmp_path / "d.npy").write_bytes(content)
+    with pytest.raises(FormatError, match="not an array of numpy"):
+        formats.read(tmp_path / "d.npy")
+
+
 def mat(**members):
     packed = io.BytesIO()
     scipy.io.savemat(packed, members, do_compression=True)

@@ -11,6 +11,7 @@ import math
 import struct
 import zipfile
 import zlib
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,8 @@ from labelrank.rows import check_sparse
 
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError),
-    *(NotImplementedError, MemoryError, OverflowError, IndexError),
+    *(NotImplementedError, MemoryError, OverflowError, IndexError, TypeError),
+    *(SyntaxError, TokenError),  # of the header of an array, which numpy parses as a literal
 )
 _COMPRESSED, _MATRIX, _HEADER = 15, 14, 128
 _PLAIN_CLASSES = range(4, 16)
