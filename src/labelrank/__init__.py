@@ -38,6 +38,7 @@ _HOME = {
     "LabelPowerset": "learners.powerset",
     "CompressionClassifier": "learners.compression",
     "ThresholdedRanker": "learners.thresholded",
+    "CalibratedRanker": "learners.held_out.calibrated",
     "AutoRanker": "learners.auto.auto",
     "AdaBoostMH": "learners.boosting",
     "MLkNN": "learners.neighbors",

@@ -1,9 +1,11 @@
-"""Scores to answers: ranking, label set, top-k, thresholds.
+"""Scores to answers: ranking, label set, top-k, thresholds, probabilities.
 
 The promise of the library: a ranking sorts the scores (equal scores: the smaller label index
-first), and a predicted set is a prefix of the ranking.
+first), a predicted set is a prefix of the ranking, and probabilities never rise along it.
 """
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,12 @@ import scipy.sparse as sp
 
 from labelrank._types import Array
 from labelrank.errors import InputError
+
+_HALVINGS = 30
+_GUESSED = (
+    "the probabilities of {} are a guess from the scores of each row, not calibrated; "
+    "put it into a CalibratedRanker, which learns them from held-out folds"
+)
 
 
 def rank(scores: Array, top: int | None = None, members: Array | None = None) -> Array:
@@ -70,3 +78,107 @@ def first(scores: Array, size: int) -> Array:
 def indicator(members: Array, *, sparse: bool = False, dtype: npt.DTypeLike = np.int64) -> Any:
     """A boolean matrix as the 0/1 matrix that `predict` returns."""
     return sp.csr_array(members, dtype=dtype) if sparse else np.asarray(members, dtype=dtype)
+
+
+class Probable:
+    """Gives a learner `predict_proba`.
+
+    A learner whose scores mean probabilities overrides `link`; one that has held-out scores keeps
+    a `Calibration` of them in `calibration_`.
+    """
+
+    target_: Any
+    cardinality_: float
+    calibration_: Any
+    _set_is_cut: bool
+    _ready: Callable[[Any], Any]
+    _stacked: Callable[[Any, Any], Array]
+    _answer: Callable[[Any], Any]
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probability of each label to be relevant (n × K); after a class vector rows sum to 1.
+
+        They never contradict `rank` and `predict`: in each row a label that is ranked higher, or
+        is in the set where another is not, is at least as probable. Where `has_probabilities` is
+        False they are only guessed from the scores of the row, with a warning.
+        """
+        if not self.has_probabilities:
+            warnings.warn(_GUESSED.format(type(self).__name__), UserWarning, stacklevel=2)
+        return self._stacked(self._probabilities, self._ready(X))
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether probabilities follow from the model, or are calibrated on held-out scores."""
+        is_own = type(self).link is not Probable.link
+        return is_own or getattr(self, "calibration_", None) is not None
+
+    def _probabilities(self, X: Any) -> Array:
+        scores, members = self._answer(X)
+        shares = self.link(scores)
+        if self.target_.one_class:
+            sums = shares.sum(axis=1, keepdims=True)
+            return np.asarray(shares / np.maximum(sums, np.finfo(shares.dtype).tiny))
+        if self._set_is_cut:
+            return shares
+        return falling(shares, rank(scores, None, members))
+
+    def link(self, scores: Array) -> Array:
+        """Probabilities of scores, in their order."""
+        if getattr(self, "calibration_", None) is not None:
+            return np.asarray(self.calibration_.probabilities(scores))
+        if self.target_.one_class:
+            from scipy.special import softmax
+
+            return np.asarray(softmax(np.asarray(scores, np.float64), axis=1))
+        return guessed(scores, self.cardinality_)
+
+
+def has_probabilities(estimator: Any) -> bool:
+    """Whether `predict_proba` of any estimator is there, and more than a guess."""
+    return hasattr(estimator, "predict_proba") and getattr(estimator, "has_probabilities", True)
+
+
+def guessed(scores: Array, expected: float) -> Array:
+    """Probabilities from the scores of each row alone: their sum is `expected`, nearly.
+
+    The log odds are the scores in standard deviations of the row, less a constant. A single label
+    has the log odds of its score.
+
+    >>> guessed(np.array([[9.0, 1.0, 1.0, 1.0]]), 1.5).round(2)
+    array([[0.77, 0.24, 0.24, 0.24]])
+    """
+    from scipy.special import expit
+
+    scores = np.asarray(scores, np.float64)
+    n_labels = scores.shape[1]
+    if n_labels < 2:
+        return np.asarray(expit(scores))
+    spread = scores.std(axis=1, keepdims=True)
+    odds = (scores - scores.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0)
+    wanted = min(max(float(expected), 1e-3), n_labels - 1e-3)
+    high = np.full((len(scores), 1), n_labels + 10.0)
+    low = -high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        too_many = expit(odds - middle).sum(axis=1, keepdims=True) > wanted
+        low, high = np.where(too_many, middle, low), np.where(too_many, high, middle)
+    return np.asarray(expit(odds - low))
+
+
+def falling(values: Array, order: Array) -> Array:
+    """The nearest values (by squares: the sums of rows stay) that never rise along `order`.
+
+    >>> falling(np.array([[0.4, 0.9, 0.3]]), np.array([[0, 1, 2]]))
+    array([[0.65, 0.65, 0.3 ]])
+    """
+    along = np.take_along_axis(values, order, axis=1)
+    rising = np.flatnonzero((np.diff(along, axis=1) > 0).any(axis=1))
+    if not len(rising):
+        return values
+    from sklearn.isotonic import isotonic_regression
+
+    for row in rising:
+        along[row] = isotonic_regression(along[row], increasing=False)
+    found = np.empty_like(values)
+    np.put_along_axis(found, order, along, axis=1)
+    return found

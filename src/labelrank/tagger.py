@@ -220,6 +220,26 @@ class Tagger(BaseEstimator):
         """Scores (documents × labels), in the order of `label_names_`."""
         return _scores(self.learner_, self.features(documents))
 
+    def predict_proba(self, documents: Any) -> Array:
+        """Probability of each label to be relevant (documents × labels, as `label_names_`).
+
+        They never contradict `rank` and `predict`; see `LabelRanker.predict_proba`. Raise
+        InputError if the learner has neither probabilities nor scores to guess them from.
+        """
+        X, learner = self.features(documents), self.learner_
+        if X.shape[0] == 0:
+            return np.zeros((0, len(self.label_names_)))
+        if isinstance(learner, LabelRanker):
+            return np.asarray(learner.predict_proba(X))
+        if not hasattr(learner, "predict_proba"):
+            raise InputError(
+                f"{type(learner).__name__} has no predict_proba; put it into scikit-learn's "
+                "CalibratedClassifierCV, or use a learner of labelrank"
+            )
+        shares = np.clip(probabilities(learner, X), 0.0, 1.0)
+        answer = self.answer(X)
+        return decoding.falling(shares, decoding.rank(answer.scores, None, answer.members))
+
     def score(self, documents: Any, labels: Any) -> float:
         """The learner's `score`: mean average precision for label rankers; larger is better."""
         X, Y = self.features(documents), self.relevance(labels)

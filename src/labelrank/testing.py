@@ -221,6 +221,25 @@ def scores_ranking_and_set_agree(case: Case) -> None:
     _check_equal(decoding.rank(scores, None, members), ranking, "the ranking and its scores")
 
 
+def probabilities_agree_with_the_answers(case: Case) -> None:
+    """Probabilities lie in 0 to 1, and never contradict the ranking or the set."""
+    learner = case.fitted
+    if not isinstance(learner, LabelRanker):
+        return
+    shares, members = learner.predict_proba(case.X), learner.answer(case.X).members
+    assert isinstance(shares, np.ndarray), "the probabilities are no matrix"
+    assert shares.shape == case.Y.shape, f"{shares.shape} probabilities for {case.Y.shape} labels"
+    assert shares.dtype.kind == "f", "the probabilities are no floating-point numbers"
+    assert ((shares >= 0) & (shares <= 1)).all(), "a probability is outside 0 to 1"
+    along = np.take_along_axis(shares, learner.rank(case.X), axis=1)
+    assert (np.diff(along, axis=1) <= 0).all(), "a label is more probable than one ranked above it"
+    least = np.where(members, shares, np.inf).min(axis=1)
+    most = np.where(members, -np.inf, shares).max(axis=1)
+    assert (least >= most).all(), "a label of the set is less probable than one outside"
+    parts = [learner.predict_proba(case.X[rows]) for rows in (slice(5), slice(5, None))]
+    assert np.allclose(np.vstack(parts), shares, 1e-6), "probabilities depend on other rows"
+
+
 def every_form_of_X_gives_the_same_answer(case: Case) -> None:
     """Dense and sparse instances, of any order and type, and frames give the same answers."""
     if get_tags(case.learner).input_tags.string:
@@ -299,7 +318,7 @@ PROMISES: tuple[Callable[[Case], None], ...] = (
     pieces_equal_the_whole, threads_change_nothing, predicting_changes_nothing, saved_is_loaded,
     refusals_leave_no_trace, new_labels_are_taken_or_refused, a_clone_is_the_original,
     fitting_forgets, the_seed_decides_everything, scores_ranking_and_set_agree,
-    every_form_of_X_gives_the_same_answer, every_form_of_Y_gives_the_same_answer,
+    probabilities_agree_with_the_answers, every_form_of_X_gives_the_same_answer, every_form_of_Y_gives_the_same_answer,
     unknown_labels_state_nothing, the_input_is_never_modified,
 )  # fmt: skip
 

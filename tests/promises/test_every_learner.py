@@ -5,6 +5,7 @@ import pytest
 from labelrank import (
     BaggedRanker,
     BinaryRelevancePerceptron,
+    CalibratedRanker,
     ChainEnsemble,
     ChainSearch,
     GradedClassifier,
@@ -36,7 +37,7 @@ LEFT_OUT = [
     ("unknown_labels_state_nothing", "an instance may be a neighbor, whatever its labels",
      ("kNN", "kNN+")),
     ("unknown_labels_state_nothing", "each document counts among all documents",
-     ("Rocchio", "Rocchio+", "NB-length", "tagger of prototypes")),
+     ("Rocchio", "Rocchio+", "NB-length", "tagger of prototypes", "a cut per label")),
     ("every_form_of_X_gives_the_same_answer", "it reads sparse features as words",
      ("BoosTexter",)),
     ("every_form_of_X_gives_the_same_answer", "scikit-learn reads X in its own way", FOREIGN),
@@ -63,6 +64,13 @@ WRAPPERS = {
     "chain search": ChainSearch,
     "chain ensemble": ChainEnsemble,
     "graded": GradedClassifier,
+    "calibrated perceptron": lambda: CalibratedRanker(BinaryRelevancePerceptron()),
+    "calibrated chain": lambda: CalibratedRanker(catalog.make("CC")),
+    "a cut per label": lambda: ThresholdedRanker(Rocchio(), per_label=True),
+    "shrunk cuts": lambda: ThresholdedRanker(catalog.make("BR"), strategy="shrunk"),
+    "as many as expected": lambda: ThresholdedRanker(catalog.make("BR"), strategy="count"),
+    "best cut": lambda: ThresholdedRanker(catalog.make("BSVM"), strategy="best"),
+    "cut naive Bayes": lambda: ThresholdedRanker(catalog.make("NB"), strategy="fixed"),
 }
 CASES = {}
 

@@ -44,7 +44,7 @@ class Answer(NamedTuple):
     cardinality_=value(float, least=0.0, most="K"),
     n_seen_=value(int, least=0),
 )
-class LabelRanker(ClassifierMixin, BaseEstimator):
+class LabelRanker(decoding.Probable, ClassifierMixin, BaseEstimator):
     """Base of all learners.
 
     Fitted on a relevance matrix (n × K), `decision_function` gives n × K scores, `rank` label

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from scipy.special import expit
-from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array, Float32, Int32
 from labelrank.declared import array, choice, number, stored, threads, value
@@ -242,8 +241,5 @@ class AdaBoostMH(LabelRanker):
         run_jobs([partial(score, first, last, *stumps) for first, last in spans], self.n_jobs)
         return out
 
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each label, 1 / (1 + exp(-2 score)); of classes, scaled to sum to 1."""
-        check_is_fitted(self)
-        proba = np.asarray(expit(2 * self._scores(self._check_X(X, reset=False))))
-        return proba / proba.sum(axis=1, keepdims=True) if self.target_.one_class else proba
+    def link(self, scores: Array) -> Array:
+        return np.asarray(expit(2 * scores))

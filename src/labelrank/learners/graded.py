@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array
 from labelrank.declared import array, nested, stored, threads
+from labelrank.decoding import has_probabilities
 from labelrank.errors import InputError
 from labelrank.learners.base import LabelRanker
 from labelrank.relevance import unknown_part
@@ -212,7 +213,7 @@ def _fit_one(base: Any, X: Any, target: Array) -> Any:
 
 
 def _chance(learner: Any, X: Any) -> Array:
-    if hasattr(learner, "predict_proba"):
+    if has_probabilities(learner):
         return np.asarray(learner.predict_proba(X))
     if hasattr(learner, "decision_function"):
         return np.asarray(expit(learner.decision_function(X)))

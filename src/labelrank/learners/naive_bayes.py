@@ -167,9 +167,8 @@ class NaiveBayesRanker(IncrementalRanker):
                 likelihood += sign * ((log_length - mean) ** 2 / (2 * variance) + log_variance / 2)
         return likelihood if self.scores == "log_odds" else log_softmax(likelihood, axis=1)
 
-    def predict_proba(self, X: Any) -> Array:
-        """Posterior probabilities (n × K): sum to 1, unless by the log odds of several labels."""
-        scores = self._scores(self._ready(X))
+    def link(self, scores: Array) -> Array:
+        """Posterior probabilities: they sum to 1, unless by the log odds of several labels."""
         if self.scores == "log_odds" and not self.target_.one_class:
             return expit(scores)
         return softmax(scores, axis=1)

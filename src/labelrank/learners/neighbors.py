@@ -229,9 +229,9 @@ class InvertedIndexKNN(IncrementalRanker):
             weights = np.where(similar.any(axis=1, keepdims=True), similar, 1.0)
         return shares(weights, near, self._Y)
 
-    def predict_proba(self, X: Any) -> Array:
-        """Shares of the votes (n × K); after a class vector they sum to 1."""
-        return self._scores(self._ready(X))
+    def link(self, scores: Array) -> Array:
+        """Shares of the votes."""
+        return scores
 
 
 def shares(weights: Float64, near: Int64, Y: sp.csr_array) -> Float64:
@@ -375,7 +375,6 @@ class MLkNN(LabelRanker):
         scores[counts.row, counts.col] = self.log_odds_[counts.col, counts.data.astype(np.int64)]
         return scores
 
-    def predict_proba(self, X: Any) -> Array:
-        """Posterior probability of each label; after a class vector scaled to sum to 1."""
-        chances = np.asarray(expit(self._scores(self._ready(X))))
-        return chances / chances.sum(axis=1, keepdims=True) if self.target_.one_class else chances
+    def link(self, scores: Array) -> Array:
+        """Posterior probabilities."""
+        return np.asarray(expit(scores))

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array
 from labelrank.declared import choice, nested, number, sparse, stored
+from labelrank.decoding import has_probabilities
 from labelrank.errors import InputError
 from labelrank.learners.base import Answer, LabelRanker
 from labelrank.relevance import from_grades
@@ -105,11 +105,11 @@ class LabelPowerset(LabelRanker):
         if self.sets_.shape[0] != n_classes:
             raise ValueError("the classifier has another number of label sets")
 
-    def _probabilities(self, X: Any) -> Array:
-        """Of the sets (n × sets)."""
+    def _chances(self, X: Any) -> Array:
+        """Probabilities of the sets (n × sets)."""
         if self.estimator_ is None:
             return np.ones((X.shape[0], 1))
-        if hasattr(self.estimator_, "predict_proba"):
+        if has_probabilities(self.estimator_):
             return np.asarray(self.estimator_.predict_proba(X))
         if hasattr(self.estimator_, "decision_function"):
             scores = np.asarray(self.estimator_.decision_function(X))
@@ -119,19 +119,18 @@ class LabelPowerset(LabelRanker):
         return np.asarray(same, np.float64)
 
     def _scores(self, X: Any) -> Array:
-        return self._probabilities(X) @ self.sets_.toarray() - 0.5
+        return self._chances(X) @ self.sets_.toarray() - 0.5
 
     def _answer(self, X: Any) -> Answer:
         if self._set_is_cut or self.target_.one_class:
             return super()._answer(X)
-        probabilities = self._probabilities(X)
+        probabilities = self._chances(X)
         members = self.sets_[probabilities.argmax(axis=1)].toarray() > 0
         return Answer(probabilities @ self.sets_.toarray() - 0.5, members)
 
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each label (n × K): that of the sets that hold it."""
-        check_is_fitted(self)
-        return self._scores(self._check_X(X, reset=False)) + 0.5
+    def link(self, scores: Array) -> Array:
+        """Probabilities of the sets that hold each label."""
+        return np.clip(scores + 0.5, 0.0, 1.0)
 
 
 def _label_sets(Y: sp.csr_array) -> list[LabelSet | None]:

@@ -60,6 +60,7 @@ def _of_members(old: Contents) -> Contents:
 OLDER: dict[tuple[str, int], Callable[[Contents], Contents]] = {
     ("AutoRanker", 1): _of_members,
     ("Weighting", 1): _with_scales,
+    ("ThresholdedRanker", 1): lambda old: old,  # it had no calibration, nor other cuts
 }
 
 

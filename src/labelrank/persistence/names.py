@@ -43,7 +43,7 @@ _PARTS = {
     "WeightBlocks": "learners.pairwise.weights", "PrimalPairScorer": "learners.pairwise.weights",
     "CentroidRanker": "learners.pairwise.shortlist",
     "ShortlistScorer": "learners.pairwise.shortlist",
-    "Calibration": "learners.held_out.calibration",
+    "Calibration": "learners.held_out.calibration", "Cut": "learners.held_out.cuts",
     "Weighting": "learners.auto.weighting", "Line": "learners.auto.blend",
     "Member": "learners.auto.blend", "TargetInfo": "relevance", "TextColumn": "text",
     "Trees": "learners.trees.forest", "NystroemFeatures": "learners.features.nystroem",

@@ -28,7 +28,6 @@ from labelrank.report.results import (
     gather,
     words,
 )
-from labelrank.tagger import probabilities
 
 _DRAWN_AT_FIRST = 4
 _BEYOND_THE_CUT, _MOST_SHOWN = 5, 25
@@ -130,10 +129,7 @@ def learner_name(tagger: Any) -> str:
 
 def _probabilities(tagger: Any, X: Any) -> Array | None:
     """Probability of relevance (n × K), where the learner has it."""
-    learner = tagger.learner_
-    learner = learner.estimator_ if isinstance(learner, ThresholdedRanker) else learner
-    has_any = hasattr(learner, "predict_proba")
-    return np.clip(probabilities(learner, X), 0.0, 1.0) if has_any else None
+    return tagger.predict_proba(X) if decoding.has_probabilities(tagger.learner_) else None
 
 
 def _facts(tagger: Any, given: Answers, data: str) -> dict[str, str]:

@@ -18,6 +18,7 @@ from labelrank.learners.auto.goal import Goal, Judged
 from labelrank.learners.auto.race import HELD, Race, Trial
 from labelrank.learners.auto.weighting import AS_GIVEN, Weighting, ways
 from labelrank.learners.base import LabelRanker
+from labelrank.learners.held_out.calibration import Calibration
 from labelrank.resources import track
 
 
@@ -27,6 +28,7 @@ from labelrank.resources import track
     members_=nested("Member", many=True),
     threshold_=array("f8", "K"),
     held_out_=anything(optional=True),
+    calibration_=nested("Calibration", optional=True),
     trials_=anything(volatile=True),
 )
 @dataclass(eq=False, repr=False)
@@ -72,6 +74,7 @@ class AutoRanker(LabelRanker):
     held_out_ : dict or None
         What was chosen by: criterion, chosen (its held-out value), second and second_best (the
         next single learner and its value), n_instances (held out).
+    calibration_ : Calibration or None, from held-out scores to probabilities
     trials_ : list of dict
         What was tried: name, weighting, n_instances, score (the held-out criterion), cut, tilt,
         work, seconds; None where no work or time was left.
@@ -120,6 +123,7 @@ class AutoRanker(LabelRanker):
                 pass
         self.threshold_ = np.zeros(self.n_labels_)
         self.held_out_: dict[str, Any] | None = None
+        self.calibration_: Calibration | None = None
         chosen = self._choose(race)
         self.trials_ = race.told()
         if race.braked:
@@ -163,6 +167,9 @@ class AutoRanker(LabelRanker):
                 for k, share in blend.shares.items()
             ]
         self._cut(race.goal, judged, race.goal.cut_of(truth, scores))
+        self.calibration_ = Calibration.fit(
+            truth, scores - self.threshold_, one_class=self.target_.one_class
+        )
         self._tell(race, judged, [t for t in ranked if t.name != best.name or found], len(scores))
         return chosen
 

@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -87,14 +88,20 @@ class ColumnLearner(LabelRanker):
         return np.column_stack([classes[chosen] for classes, chosen in columns])
 
     def predict_proba(self, X: Any) -> Any:
-        """Probability of relevance (n × K); for columns of classes, a list of n × K_l matrices."""
+        """Probability of relevance (n × K); for columns of classes, a list of n × K_l matrices.
+
+        They are the marginals, whose log odds `decision_function` gives; where the most probable
+        set contradicts them, the nearest ones that agree with the ranking.
+        """
         check_is_fitted(self)
+        if not self.target_.holds_classes:
+            return super().predict_proba(X)
         X = self._check_X(X, reset=False)
         parts = [self.decode(block).log_marginals() for block in self._row_blocks(X)]
-        proba = [np.exp(np.vstack(column)) for column in zip(*parts, strict=True)]
-        if self.target_.one_class:
-            return proba[0]
-        return proba if self.target_.holds_classes else np.column_stack([p[:, 1] for p in proba])
+        return [np.exp(np.vstack(column)) for column in zip(*parts, strict=True)]
+
+    def link(self, scores: Array) -> Array:
+        return np.exp(scores) if self.target_.one_class else np.asarray(expit(scores))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Average precision of the ranking; exact match for columns of classes."""

@@ -18,6 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from labelrank._types import Array, Float64, Int32, Int64
 from labelrank.declared import anything, array, stored, value
+from labelrank.decoding import has_probabilities
 from labelrank.errors import InputError
 from labelrank.learners.base import seeded
 from labelrank.learners.chains.logistic import LogisticLink, Problem, SharedDesign
@@ -189,7 +190,7 @@ def base_estimator(estimator: Any) -> Any:
     """The classifier of a link; None and "logistic-fast" are our own logistic link."""
     if estimator is None or (isinstance(estimator, str) and estimator == "logistic-fast"):
         return LogisticLink()
-    if isinstance(estimator, str) or not hasattr(estimator, "predict_proba"):
+    if isinstance(estimator, str) or not has_probabilities(estimator):
         raise InputError(
             f"got estimator={estimator!r}, which has no predict_proba; chains multiply "
             "probabilities, so give a classifier that has it, or 'logistic-fast'"

@@ -15,9 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labelrank import decoding
 from labelrank._estimators import BaseEstimator, TransformerMixin
 from labelrank._types import Array
 from labelrank.declared import (
@@ -203,12 +203,14 @@ class KernelRanker(LabelRanker):
     def _scores(self, X: Any) -> Array:
         return np.asarray(self.estimator_.decision_function(self.features_.transform(X)))
 
-    @available_if(lambda self: self.estimator is None or hasattr(self.estimator, "predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the estimator; after a class vector they are made to sum to 1."""
-        X = self._ready(X)
-        shares = self.estimator_.predict_proba(self.features_.transform(X))
-        return shares / shares.sum(axis=1, keepdims=True) if self.target_.one_class else shares
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the estimator has them."""
+        return self.estimator is None or decoding.has_probabilities(self.estimator)
+
+    def link(self, scores: Array) -> Array:
+        """The probabilities that the estimator gives to scores."""
+        return np.asarray(self.estimator_.link(scores))
 
     def after_loading(self) -> None:
         form = self.estimator_.n_labels_, self.estimator_.n_features_in_

@@ -71,7 +71,7 @@ class Calibration(NamedTuple):
             a softmax with the least log loss.
         """
         n, K = np.shape(scores)
-        rows = np.random.RandomState(0).permutation(n)[: max(_ENTRIES // max(K, 1), 100)]
+        rows = drawn_rows(n, K, _ENTRIES)
         given = np.clip(np.asarray(scores)[rows].astype(np.float64), -_LARGEST, _LARGEST)
         levels = Y.tocsr()[rows].toarray() if sp.issparse(Y) else np.asarray(Y, float)[rows]
         if one_class:
@@ -102,6 +102,11 @@ class Calibration(NamedTuple):
             raise ValueError("a calibration of an unknown kind, or without knots")
         if (np.diff(x) <= 0).any() or (np.diff(y) < 0).any() or ((y < 0) | (y > 1)).any():
             raise ValueError("the knots of a calibration do not rise, or leave 0 to 1")
+
+
+def drawn_rows(n: int, n_labels: int, entries: int) -> Array:
+    """Rows in random order, always the same; at most so many that there are `entries` scores."""
+    return np.random.RandomState(0).permutation(n)[: max(entries // max(n_labels, 1), 200)]
 
 
 class Groups(NamedTuple):

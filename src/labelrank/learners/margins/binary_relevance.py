@@ -175,12 +175,8 @@ class BinaryRelevanceLogistic(LinearBinaryRelevance):
     def _kind(self) -> int:
         return LOGISTIC
 
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each label (n × K); after a class vector they are made to sum to 1."""
-        shares = self._stacked(lambda block: expit(self._scores(block)), self._ready(X))
-        if self.target_.one_class:
-            shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(shares.dtype).tiny)
-        return shares
+    def link(self, scores: Array) -> Array:
+        return np.asarray(expit(scores))
 
 
 class Problem(NamedTuple):

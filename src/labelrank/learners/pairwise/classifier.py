@@ -10,18 +10,13 @@ from joblib import Parallel, delayed
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array
 from labelrank.declared import choice, cut, flag, nested, stored, threads
+from labelrank.decoding import has_probabilities
 from labelrank.learners.base import LabelRanker
 from labelrank.learners.pairwise import votes
-
-
-def _couples(learner: "PairwiseClassifier") -> bool:
-    """Votes have no probabilities that would agree with them: coupling has."""
-    return learner.voting == "coupling" and hasattr(_base(learner.estimator), "predict_proba")
 
 
 @stored("PairwiseClassifier", 1, estimators_=nested(many=True, types=(float,)))
@@ -134,15 +129,19 @@ class PairwiseClassifier(LabelRanker):
         check_is_fitted(self)
         return 2.0 * self._chances(self._check_X(X, reset=False)) - 1.0
 
-    @available_if(_couples)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Coupled probabilities, n × K, for `voting="coupling"` and a base with `predict_proba`.
+    @property
+    def has_probabilities(self) -> bool:
+        """Votes have no probabilities that would agree with them: coupling has."""
+        return self.voting == "coupling" and has_probabilities(_base(self.estimator))
+
+    def _probabilities(self, X: Any) -> Array:
+        """Coupled, if they can be.
 
         After a class vector, or without the threshold label, they are those of being the best
         label and sum to 1. With it, each is the probability of ranking above the threshold.
         """
-        check_is_fitted(self)
-        X = self._check_X(X, reset=False)
+        if not self.has_probabilities:
+            return super()._probabilities(X)
         width = self.n_labels_ + int(self.calibrated)
         couple = votes.COUPLINGS[self.coupling]
         coupled = votes.in_row_blocks(
@@ -173,7 +172,7 @@ def _fit_pair(estimator: Any, X: Any, side: Array) -> Any:
 def _chance(one: Any, X: Any) -> Any:
     if isinstance(one, float):
         return one
-    if hasattr(one, "predict_proba"):
+    if has_probabilities(one):
         return one.predict_proba(X)[:, 1]
     if hasattr(one, "decision_function"):
         return expit(one.decision_function(X))

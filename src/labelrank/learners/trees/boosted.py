@@ -127,10 +127,8 @@ class BoostedTrees(LabelRanker):
 
         return add_by_block(X, self.n_jobs, np.tile(self.start_, (X.shape[0], 1)), add)
 
-    def predict_proba(self, X: Any) -> Float64:
-        """Probability of each label (n × K); after a class vector they are made to sum to 1."""
-        shares = np.asarray(expit(self._scores(self._ready(X))))
-        return shares / shares.sum(axis=1, keepdims=True) if self.target_.one_class else shares
+    def link(self, scores: Array) -> Array:
+        return np.asarray(expit(scores))
 
 
 def binned(X: Rows, max_bins: int) -> kernels.Bins:

@@ -232,9 +232,9 @@ class ForestRanker(LabelRanker):
         total = np.tile(self.prior_, (X.shape[0], 1))
         return add_by_block(X, self.n_jobs, total, add) / (len(self.trees_.roots) + 1.0)
 
-    def predict_proba(self, X: Any) -> Float64:
-        """The scores, which are shares (n × K); after a class vector they sum to 1."""
-        return self._scores(self._ready(X))
+    def link(self, scores: Array) -> Array:
+        """The scores, which are shares."""
+        return scores
 
 
 def _instances(X: Rows) -> kernels.Instances:
