@@ -318,7 +318,8 @@ PROMISES: tuple[Callable[[Case], None], ...] = (
     pieces_equal_the_whole, threads_change_nothing, predicting_changes_nothing, saved_is_loaded,
     refusals_leave_no_trace, new_labels_are_taken_or_refused, a_clone_is_the_original,
     fitting_forgets, the_seed_decides_everything, scores_ranking_and_set_agree,
-    probabilities_agree_with_the_answers, every_form_of_X_gives_the_same_answer, every_form_of_Y_gives_the_same_answer,
+    probabilities_agree_with_the_answers,
+    every_form_of_X_gives_the_same_answer, every_form_of_Y_gives_the_same_answer,
     unknown_labels_state_nothing, the_input_is_never_modified,
 )  # fmt: skip
 

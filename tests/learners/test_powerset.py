@@ -36,6 +36,7 @@ def test_it_is_the_base_learner_on_sets_as_classes():
     ours = LabelPowerset(MultinomialNB()).fit(X, Y)
     np.testing.assert_array_equal(ours.predict(X) @ [8, 4, 2, 1], theirs.predict(X))
     holds = (theirs.classes_[:, None] & [8, 4, 2, 1]) > 0
+    ours.set_params(decode="labels")  # the most probable set may contradict the sums
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X) @ holds)
 
 

@@ -66,9 +66,15 @@ def test_probabilities_of_labels_above_one_half_are_the_set():
     np.testing.assert_array_equal(learner.predict_proba(X) > 0.5, learner.predict(X))
 
 
-def test_votes_offer_no_probabilities():
-    assert not hasattr(PairwiseClassifier(GaussianNB()), "predict_proba")
-    assert not hasattr(PairwiseClassifier(LinearSVC(), voting="coupling"), "predict_proba")
+def test_probabilities_of_votes_are_only_guessed():
+    X, Y = problem(1)
+    for learner in (
+        PairwiseClassifier(GaussianNB()),
+        PairwiseClassifier(LinearSVC(), voting="coupling"),
+    ):
+        with pytest.warns(UserWarning, match="guess from the scores.*CalibratedRanker"):
+            shares = learner.fit(X, Y).predict_proba(X)
+        assert np.allclose(shares.sum(axis=1), learner.cardinality_, atol=1e-4)
 
 
 @pytest.mark.parametrize("base", [LinearSVC(), Perceptron(), LogisticRegression(), None])
