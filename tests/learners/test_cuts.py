@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from labelrank import BinaryRelevancePerceptron, InvertedIndexKNN, ThresholdedRanker, metrics
-from labelrank.learners.held_out.cuts import CUTS, METRICS, Cut, best_cut
+from labelrank.learners.held_out.cuts import CUTS, Cut, best_cut
 
 RANDOM = np.random.default_rng(2)
 
@@ -32,7 +32,7 @@ def worth(metric, truth, cut, scores):
     return criterion.direction * criterion(truth, members)
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", ["micro_f1", "macro_f1", "hamming_loss", "subset_accuracy"])
 def test_labels_with_other_cuts_get_them(metric):
     truth, scores = shifted()
     cut = best_cut(truth, scores, metric, kinds=("one", "per_label"))
