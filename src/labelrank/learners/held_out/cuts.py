@@ -24,6 +24,7 @@ METRICS = {
 }
 CUTS = ("one", "per_label", "count")
 _ENTRIES = 1 << 20
+_GAIN = 0.002  # less than that is chance
 _SHRINKING = (2.0, 8.0, 32.0)
 _FACTORS, _ADDENDS = (0.7, 0.85, 1.0, 1.2), (0.3, 0.5, 0.8)
 
@@ -85,8 +86,8 @@ def best_cut(Y: Any, scores: Any, metric: str, *, kinds: Sequence[str] = CUTS) -
     """The kind of cut that is best for the metric on scores held out, and that cut.
 
     Each kind learns from half of the rows and is judged by the other, both ways round; another
-    kind than the first of `kinds` is taken only if it is ahead in both. Of many rows some are
-    drawn, always the same.
+    kind than the first of `kinds` is taken only if it is clearly ahead in both. Of many rows some
+    are drawn, always the same.
 
     Parameters
     ----------
@@ -114,7 +115,8 @@ def best_cut(Y: Any, scores: Any, metric: str, *, kinds: Sequence[str] = CUTS) -
     best = makers[0]
     if len(makers) > 1 and len(rows) > 1:
         values = np.array([_held_out(maker, truth, drawn, metric) for maker in makers])
-        ahead = (values >= values[0]).all(axis=1)
+        ahead = (values > values[0] + _GAIN).all(axis=1)
+        ahead[0] = True
         best = makers[int(np.argmax(np.where(ahead, values.sum(axis=1), -np.inf)))]
     whole = best is _one
     return best(Y.toarray(), scores, metric) if whole else best(truth, drawn, metric)
