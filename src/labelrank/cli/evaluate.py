@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer import Option
 
-from labelrank.cli.options import Shown, Trained
+from labelrank.cli.options import Jobs, Shown, Trained, check_jobs
 from labelrank.cli.sources import Source
 
 EXAMPLE = "labelrank evaluate tags.labelrank test.csv --report report.html"
@@ -30,46 +30,57 @@ def evaluate(
         help="A label whose curve is drawn, beside those of the most frequent; may be repeated."),
     examples: int = Option(6, metavar="N", min=0, help="Documents to show in the report."),
     all_: bool = Option(False, "--all", help="Print all criteria, not the chief ones only."),
+    jobs: Jobs = None,
 ) -> None:  # fmt: skip
     """Say in a sentence and five criteria what a model is worth; write the report."""
-    from labelrank import metrics
-    from labelrank.cli import models
+    from labelrank.cli.measuring import Measuring
     from labelrank.cli.printing import as_json
 
+    check_jobs(jobs)
     tagger = trained.load()
-    dataset = source.labelled("test", tagger)
     _check(tagger, label, report, train, curve)
-    learning = _learning(tagger, dataset, curve, train, source, shown)
-    with shown.progress("evaluating"):
-        documents, given = models.put_to(tagger, dataset)
-        columns = {trained.model.stem: given.criteria()}
-        for cut in threshold:
-            columns[f"cut at {cut:g}"] = metrics.evaluate(given.Y, given.scores, cut)
-        for path in beside:
-            name = path.stem if path.stem not in columns else str(path)
-            other = replace(trained, model=path).load()
-            columns[name] = models.put_to(other, dataset)[1].criteria()
-    if shown.json:
-        as_json(columns if len(columns) > 1 else columns[trained.model.stem])
+    others = {str(path): replace(trained, model=path).load() for path in beside}
+    names = _names(trained.model, threshold, beside)
+    measuring = Measuring(names, threshold, [tagger, *others.values()])
+    if report is None:
+        files = [trained, *(replace(trained, model=path) for path in beside)]
+        measuring.in_batches(source, files, jobs, shown)
     else:
-        _show(dataset, given.Y, columns, all_)
+        dataset = source.labelled("test", tagger)
+        learning = _learning(tagger, dataset, curve, train, source, shown)
+        with shown.progress("evaluating"):
+            documents, given = measuring.whole(dataset)
+    columns = measuring.columns
+    if shown.json:
+        as_json(columns if len(columns) > 1 else columns[names[0]])
+    else:
+        _show(measuring, all_)
     if report is not None:
         options = {"curves_of": label, "examples": examples, "learning": learning}
         _write(report, trained.model, tagger, dataset, (documents, given), columns, options)
         shown.say(f"report: {report}")
 
 
-def _show(dataset: Any, Y: Any, columns: Mapping[str, Mapping[str, float]], every: bool) -> None:
+def _names(model: Path, threshold: list[float], beside: list[Path]) -> list[str]:
+    """What the columns are called: the model, its other cuts, other models."""
+    names = [model.stem, *(f"cut at {cut:g}" for cut in threshold)]
+    for path in beside:
+        names.append(path.stem if path.stem not in names else str(path))
+    return names
+
+
+def _show(measuring: Any, every: bool) -> None:
     from labelrank.cli.printing import criteria_table, verdict, wrapped
     from labelrank.evaluation.verdict import guessing
-    from labelrank.relevance import cardinality
+    from labelrank.relevance import Checked, cardinality
 
-    verdict(columns, guessing(Y), cardinality(Y.matrix))
+    columns, Y = measuring.columns, measuring.Y
+    verdict(columns, guessing(Checked(Y)), cardinality(Y))
     if every:
         criteria_table(columns)
     marks = "↑ larger is better, ↓ smaller is better" + "; * is the best" * (len(columns) > 1)
     more = "" if every else " --all prints all criteria."
-    typer.echo(wrapped(f"{dataset.n_instances:,} documents of {dataset.name}. {marks}.{more}"))
+    typer.echo(wrapped(f"{Y.shape[0]:,} documents of {measuring.name}. {marks}.{more}"))
 
 
 def _check(

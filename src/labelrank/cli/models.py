@@ -205,21 +205,38 @@ def learn_more(tagger: Any, dataset: Any, X: Any = None) -> None:
 
 def relevance_of(dataset: Any, tagger: Any, *, warn: bool = True) -> Any:
     """Relevance of the data in the columns of the model; labels it does not know are left out."""
+    strange = unknown_labels(dataset, tagger)
+    if len(strange) == dataset.n_labels:
+        raise InputError(f"{dataset.name} has no label that the model knows; give labelled data")
+    if warn:
+        tell_unknown(strange)
+    return known_relevance(dataset, tagger)
+
+
+def unknown_labels(dataset: Any, tagger: Any) -> list[str]:
+    """The labels of the data that the model does not know."""
+    known = set(map(str, tagger.label_names_))
+    return [str(name) for name in dataset.label_names if str(name) not in known]
+
+
+def tell_unknown(strange: Sequence[str]) -> None:
+    """Warn of labels that are left out."""
+    if strange:
+        warnings.warn(
+            f"{len(strange)} label(s) the model does not know are left out: "
+            + ", ".join([*strange[:5], *["and others"] * (len(strange) > 5)]),
+            stacklevel=3,
+        )
+
+
+def known_relevance(dataset: Any, tagger: Any) -> Any:
+    """Relevance of the data in the columns of the model, maybe of none of its labels."""
     import numpy as np
     import scipy.sparse as sp
 
     column = {str(name): k for k, name in enumerate(tagger.label_names_)}
     known = [k for k, name in enumerate(dataset.label_names) if str(name) in column]
-    if not known:
-        raise InputError(f"{dataset.name} has no label that the model knows; give labelled data")
-    if warn and len(known) < dataset.n_labels:
-        strange = [name for name in dataset.label_names if str(name) not in column]
-        warnings.warn(
-            f"{len(strange)} label(s) the model does not know are left out: "
-            + ", ".join([*map(str, strange[:5]), *["and others"] * (len(strange) > 5)]),
-            stacklevel=2,
-        )
-    place = np.array([column[str(dataset.label_names[k])] for k in known])
+    place = np.array([column[str(dataset.label_names[k])] for k in known], np.int64)
     shape = (len(known), len(column))
     moved = sp.csr_array((np.ones(len(known)), (np.arange(len(known)), place)), shape=shape)
     return sp.csr_array(sp.csr_array(dataset.Y)[:, known] @ moved)

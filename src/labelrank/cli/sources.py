@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -173,9 +174,12 @@ class Source(Reading):
 
         use_folder(self.folder)
         if self._is_streamed():
-            for part in formats.stream(self.data, size, **self.options(tagger)):
-                yield part, None
-            return
+            parts = formats.stream(self.data, size, **self.options(tagger))
+            first = next(parts, None)
+            if first is None or self.data == "-" or not _tells_parts(first):
+                for part in chain([] if first is None else [first], parts):
+                    yield part, None
+                return
         whole = self.read(usual, tagger)
         for rows in blocks(whole.n_instances, size):
             yield whole.subset(range(rows.start, rows.stop)), whole.n_instances
@@ -188,12 +192,22 @@ class Source(Reading):
             return False
         return formats.can_stream(self.data, self.input_format)
 
-    def labelled_batches(self, size: int, tagger: Any) -> Iterator[tuple[Any, int | None]]:
+    def labelled_batches(
+        self, size: int, tagger: Any, usual: str = "train"
+    ) -> Iterator[tuple[Any, int | None]]:
         """Parts of the data, without the rows that have no labels unless they are to stay."""
-        for part, total in self.batches(size, tagger):
+        for part, total in self.batches(size, tagger, usual):
             kept = only_labelled(part, self.takes_unlabelled(part, tagger))
             if kept.n_instances:
                 yield kept, total
+
+
+def _tells_parts(dataset: Any) -> bool:
+    """Whether a column says of each row whether it is of the training or the test part."""
+    columns = dataset.columns or {}
+    cells = (columns[name] for name in columns if name.strip().lower() == "split")
+    told = {str(cell).strip().lower() for column in cells for cell in column}
+    return not told.isdisjoint(("train", "training", "test"))
 
 
 def only_labelled(dataset: Any, unlabelled: str) -> Any:

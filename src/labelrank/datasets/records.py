@@ -16,7 +16,6 @@ from labelrank.datasets.opening import Limits, Source, check_options
 from labelrank.datasets.options import Options
 from labelrank.datasets.saving import write as write
 from labelrank.errors import FormatError, InputError
-from labelrank.relevance import check_relevance
 
 UNBOUNDED = Limits(bytes=1 << 62, expansion=1 << 62)
 
@@ -77,7 +76,8 @@ def _renumbered(data: Dataset, met: list[str], source: Source) -> Dataset:
     place = np.array([column[name] for name in data.label_names], np.int32)
     parts = (data.Y.data, place[data.Y.indices], data.Y.indptr)
     Y = sp.csr_array(parts, shape=(data.n_instances, len(met)))
-    return replace(data, Y=check_relevance(Y) if met else Y, label_names=list(met))
+    Y.sort_indices()
+    return replace(data, Y=Y, label_names=list(met))
 
 
 def _to_data(frame: Frame, options: Options, known: Known) -> tuple[Dataset, Choice]:

@@ -6,88 +6,22 @@ Unknown labels (NaN in Y) are left out. Tied scores count by halves (the mean ov
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.kernels.ranking import weight_not_below, weighted_wins
+from labelrank.kernels.ranking import weighted_wins
 from labelrank.metrics._common import (
-    check_pair,
-    check_weights,
     documented_like,
     in_threads,
     mean_of_known,
-    refuse_nan,
 )
 from labelrank.metrics.ranking import of_rankings
+from labelrank.metrics.samples import ROWS_AT_ONCE, Problem, Sample
 from labelrank.resources import blocks
-
-_ROWS_AT_ONCE = 1 << 14
-
-
-class Sample(NamedTuple):
-    """Scores in rising order with their weights."""
-
-    scores: Array
-    weights: Array
-
-    @property
-    def weight(self) -> float:
-        return float(self.weights.sum())
-
-
-class Problem(NamedTuple):
-    """Checked input: Y by column, scores, a weight for every row, and whether all are 1."""
-
-    Y: sp.csc_array
-    scores: Array
-    weights: Array
-    even: bool
-
-    @classmethod
-    def of(cls, Y: Any, scores: Any, sample_weight: Any = None) -> "Problem":
-        Y, scores = check_pair(Y, scores)
-        for rows in blocks(len(scores), _ROWS_AT_ONCE):
-            bad = np.isnan(scores[rows]).any(axis=1)
-            if bad.any():
-                refuse_nan(rows.start + int(bad.argmax()))
-        weights = check_weights(sample_weight, len(scores))
-        given = np.ones(len(scores)) if weights is None else weights
-        return cls(Y.tocsc(), scores, given, weights is None)
-
-    def sample(self, scores: Array, weights: Array) -> Sample:
-        """Some of the scores in rising order; equal weights need not be moved."""
-        if self.even:
-            return Sample(np.sort(scores), weights)
-        order = np.argsort(scores, kind="stable")
-        return Sample(scores[order], weights[order])
-
-    def column(self, k: int) -> tuple[Sample, Sample]:
-        """The relevant and the irrelevant instances of label k."""
-        span = slice(self.Y.indptr[k], self.Y.indptr[k + 1])
-        stored = self.Y.indices[span]
-        irrelevant = np.ones(len(self.scores), dtype=bool)
-        irrelevant[stored] = False
-        column, relevant = self.scores[:, k], stored[self.Y.data[span] > 0]
-        return (
-            self.sample(column[relevant], self.weights[relevant]),
-            self.sample(column[irrelevant], self.weights[irrelevant]),
-        )
-
-    def entries(self, chosen: Array) -> tuple[Array, Array]:
-        """Scores and weights of the stored entries of Y picked by `chosen`, over all labels."""
-        columns = np.repeat(np.arange(self.Y.shape[1]), np.diff(self.Y.indptr))[chosen]
-        rows = self.Y.indices[chosen]
-        return self.scores[rows, columns], self.weights[rows]
-
-    def relevant(self) -> Sample:
-        return self.sample(*self.entries(self.Y.data > 0))
-
-    def unknown(self) -> Sample:
-        return self.sample(*self.entries(np.isnan(self.Y.data)))
 
 
 class ByLabel(NamedTuple):
@@ -98,20 +32,27 @@ class ByLabel(NamedTuple):
     micro_area: float
 
 
-def by_label(problem: Problem, *, pooled: bool) -> ByLabel:
+def by_label(problem: Any, *, pooled: bool) -> ByLabel:
     """Sort each label's column once, and read both criteria off it."""
-    everything = problem.relevant() if pooled else Sample(problem.scores[0, :0], np.ones(0))
+    everything = problem.relevant() if pooled else None
+    found: list[tuple[float, float, float, float]] = []
+    for block in problem.blocks():
+        work = partial(_of_label, block, everything)
+        found += in_threads(work, range(block.Y.shape[1]), block.scores.size)
+    rows = np.array(found)
+    total = 0.0 if everything is None else everything.weight
+    return ByLabel(rows[:, 0], rows[:, 1], _ratio(rows[:, 2].sum(), total * rows[:, 3].sum()))
 
-    def of_label(k: int) -> tuple[float, float, float, float]:
-        relevant, irrelevant = problem.column(k)
-        weight = irrelevant.weight
-        area = _ratio(weighted_wins(*relevant, *irrelevant), relevant.weight * weight)
-        wins = weighted_wins(*everything, *irrelevant)
-        return area, _break_even(relevant, _counter(relevant, irrelevant)), wins, weight
 
-    rows = np.array(in_threads(of_label, range(problem.Y.shape[1]), problem.scores.size))
-    micro = _ratio(rows[:, 2].sum(), everything.weight * rows[:, 3].sum())
-    return ByLabel(rows[:, 0], rows[:, 1], micro)
+def _of_label(
+    problem: Problem, everything: Sample | None, k: int
+) -> tuple[float, float, float, float]:
+    """Area, break-even point, the pairs won by all relevant entries, the irrelevant weight."""
+    relevant, irrelevant = problem.column(k)
+    weight = irrelevant.weight
+    area = _ratio(weighted_wins(*relevant, *irrelevant), relevant.weight * weight)
+    wins = 0.0 if everything is None else weighted_wins(*everything, *irrelevant)
+    return area, _break_even(relevant, _counter(relevant, irrelevant)), wins, weight
 
 
 def _ratio(numerator: float, denominator: float) -> float:
@@ -213,16 +154,12 @@ def _counter(*samples: Sample) -> Callable[[Any], tuple[float, float]]:
     return not_below
 
 
-def micro_break_even(problem: Problem) -> float:
+def micro_break_even(problem: Any) -> float:
     """The cut is sought by counting, so that the n × K entries are never copied or sorted."""
-    scores, weights, unknown = problem.scores, problem.weights, _counter(problem.unknown())
+    unknown = _counter(problem.unknown())
 
     def not_below(value: Any) -> tuple[float, float]:
-        def count(rows: slice) -> tuple[float, float]:
-            return weight_not_below(scores[rows], weights[rows], value)
-
-        parts = in_threads(count, blocks(len(scores), _ROWS_AT_ONCE), scores.size)
-        at_least, above = np.array(parts).sum(axis=0) - unknown(value)
+        at_least, above = np.subtract(problem.not_below(value), unknown(value))
         return at_least, above
 
     return _break_even(problem.relevant(), not_below)
@@ -321,7 +258,7 @@ def precision_recall_curve(Y: Any, scores: Any, *, points: int = 200) -> Precisi
     def passed(rows: slice) -> Array:
         return _passed(problem.scores[rows].ravel(), cuts)
 
-    passes = in_threads(passed, blocks(len(problem.scores), _ROWS_AT_ONCE), problem.scores.size)
+    passes = in_threads(passed, blocks(len(problem.scores), ROWS_AT_ONCE), problem.scores.size)
     given = np.sum(passes, axis=0) - _passed(problem.unknown().scores, cuts)
     return PrecisionRecall(cuts, hits / given, hits / total, 2 * hits / (given + total))
 

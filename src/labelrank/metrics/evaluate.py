@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from labelrank._types import Array
 from labelrank.kernels import ranking as kernels
 from labelrank.metrics import curves, ranking, sets
 from labelrank.metrics._common import check_weights, documented_like, mean, mean_of_known
+from labelrank.metrics.samples import Problem
 
 _LOSSES = (ranking.is_error, ranking.error_set_size, ranking.margin_loss,
            ranking.average_precision_loss, ranking.ranking_loss, ranking.one_error)  # fmt: skip
+WHOLE = (sets.hamming_loss, sets.subset_accuracy)
+RATIOS = (sets.precision, sets.recall, sets.f1, sets.jaccard)
 
 
 @documented_like(ranking.of_rankings)
@@ -42,6 +46,12 @@ def evaluate_ranking(
     """
     given = {"threshold": threshold, "ties": ties, "random_state": random_state}
     table = ranking.row_criteria(Y, scores, **given, ks=k)
+    weights = check_weights(sample_weight, len(table))
+    return {name: mean(column, weights) for name, column in ranking_columns(table, k).items()}
+
+
+def ranking_columns(table: Array, k: Sequence[int]) -> dict[str, Array]:
+    """The criteria of a ranking by name, one value per instance, from the table of them."""
     columns = {loss.__name__: inspect.unwrap(loss)(table) for loss in _LOSSES}
     columns["coverage_error"] = table[:, kernels.COVERAGE]
     columns["pro_loss"] = table[:, kernels.PRO_LOSS]
@@ -49,8 +59,7 @@ def evaluate_ranking(
         name = "precision" if c < kernels.N_COLUMNS + len(k) else "ndcg"
         columns[f"{name}_at_{cut}"] = table[:, c]
     columns["coverage"] = np.maximum(table[:, kernels.COVERAGE] - 1.0, 0.0)
-    weights = check_weights(sample_weight, len(table))
-    return {name: mean(column, weights) for name, column in columns.items()}
+    return columns
 
 
 @documented_like(sets.of_ratios)
@@ -75,9 +84,9 @@ def evaluate_sets(
     counted = sets.Counted.of(Y, predicted, sample_weight, zero_division)
     values = {
         criterion.__name__: mean(inspect.unwrap(criterion)(counted.by_instance), counted.weights)
-        for criterion in (sets.hamming_loss, sets.subset_accuracy)
+        for criterion in WHOLE
     }
-    for ratio in (sets.precision, sets.recall, sets.f1, sets.jaccard):
+    for ratio in RATIOS:
         for average in ("example", "micro", "macro"):
             value = counted.averaged(inspect.unwrap(ratio), average)
             values[f"{average}_{ratio.__name__}"] = value
@@ -115,9 +124,13 @@ def evaluate(
         cut = np.asarray(threshold)
         predicted = np.asarray(scores) > (cut.reshape(-1, 1) if cut.ndim else cut)
     values |= evaluate_sets(Y, predicted, sample_weight=sample_weight, zero_division=zero_division)
-    problem = curves.Problem.of(Y, scores, sample_weight)
+    return values | of_curves(Problem.of(Y, scores, sample_weight))
+
+
+def of_curves(problem: Any) -> dict[str, float]:
+    """The criteria that need all scores of a label at once."""
     labels = curves.by_label(problem, pooled=True)
-    return values | {
+    return {
         "micro_auc": labels.micro_area,
         "macro_auc": mean_of_known(labels.areas),
         "macro_auc_left_out": float(np.isnan(labels.areas).sum()),

@@ -1,0 +1,110 @@
+"""Models put to labelled data: all at once where a report is wanted, else in batches."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+from labelrank.cli import models
+from labelrank.cli.options import Shown, Trained
+from labelrank.cli.sources import Source
+from labelrank.errors import InputError
+
+_ROWS_AT_ONCE, _SCORES_AT_ONCE = 2000, 2**21
+
+# What a process is asked: documents, relevance and cuts, for each model.
+Asked = list[tuple[Any, Any, list[float | None]]]
+
+
+def loaded(files: Sequence[Trained]) -> list[Any]:
+    """The models, in a process of their own."""
+    return [one.load() for one in files]
+
+
+def measure(taggers: list[Any], asked: Asked) -> list[Any]:
+    """Each model put to a batch, and its answers measured."""
+    from labelrank.metrics.batches import measured
+
+    found = []
+    for tagger, (documents, Y, cuts) in zip(taggers, asked, strict=True):
+        scores, members = tagger.answer(documents)
+        found.append(measured(Y, scores, members, cuts))
+    return found
+
+
+class Measuring:
+    """The criteria of a model, of other cuts of its scores, and of other models, by name.
+
+    `Y` is the relevance in the columns of the first model, `name` that of the data.
+    """
+
+    def __init__(self, names: Sequence[str], cuts: Sequence[float], taggers: Sequence[Any]) -> None:
+        self.names, self.taggers = names, list(taggers)
+        self.cuts: list[list[float | None]] = [[None] for _ in taggers]
+        self.cuts[0] += cuts
+        self.columns: dict[str, dict[str, float]] = {}
+        self.Y: Any = None
+        self.name = ""
+
+    def whole(self, dataset: Any) -> tuple[Any, Any]:
+        """Measure on data in memory; return the documents and answers of the first model."""
+        from labelrank import metrics
+
+        documents, given = models.put_to(self.taggers[0], dataset)
+        others = (models.put_to(tagger, dataset)[1] for tagger in self.taggers[1:])
+        cuts = (metrics.evaluate(given.Y, given.scores, cut) for cut in self.cuts[0][1:])
+        found = [given.criteria(), *cuts, *(other.criteria() for other in others)]
+        self.columns = dict(zip(self.names, found, strict=True))
+        self.Y, self.name = given.Y.matrix, dataset.name
+        return documents, given
+
+    def in_batches(
+        self, source: Source, files: Sequence[Trained], jobs: int | None, shown: Shown
+    ) -> None:
+        """Measure in bounded memory, by as many processes as `jobs` says."""
+        from labelrank.evaluation.pool import ordered_map
+        from labelrank.metrics.batches import Tally
+
+        initial = partial(loaded, files) if jobs not in (None, 1) else lambda: self.taggers
+        totals: deque[int | None] = deque()
+        done = 0
+        with ExitStack() as stack:
+            advance = stack.enter_context(shown.progress("evaluating"))
+            tallies = [stack.enter_context(Tally(len(cuts))) for cuts in self.cuts]
+            for found in ordered_map(
+                measure, self._asked(source, totals), jobs=jobs, initial=initial
+            ):
+                for tally, batch in zip(tallies, found, strict=True):
+                    tally.add(batch)
+                done += found[0].Y.shape[0]
+                advance(done, totals.popleft())
+            values = [one for tally in tallies for one in tally.criteria()]
+            self.columns = dict(zip(self.names, values, strict=True))
+            self.Y = tallies[0].Y
+
+    def _asked(self, source: Source, totals: deque[int | None]) -> Iterator[Asked]:
+        """What each batch asks; at the end, whether any label was known."""
+        size = max(1, min(_ROWS_AT_ONCE, _SCORES_AT_ONCE // len(self.taggers[0].label_names_)))
+        strange: list[dict[str, None]] = [{} for _ in self.taggers]
+        names: dict[str, None] = {}
+        for dataset, total in source.labelled_batches(size, self.taggers[0], "test"):
+            models.check_labels(dataset)
+            self.name = dataset.name
+            names |= dict.fromkeys(map(str, dataset.label_names))
+            for tagger, unknown in zip(self.taggers, strange, strict=True):
+                unknown |= dict.fromkeys(models.unknown_labels(dataset, tagger))
+            totals.append(total)
+            yield [
+                (
+                    models.documents_of(dataset, tagger),
+                    models.known_relevance(dataset, tagger),
+                    cuts,
+                )
+                for tagger, cuts in zip(self.taggers, self.cuts, strict=True)
+            ]
+        if any(len(unknown) == len(names) for unknown in strange):
+            name = self.name or source.data
+            raise InputError(f"{name} has no label that the model knows; give labelled data")
+        for unknown in strange:
+            models.tell_unknown(list(unknown))
