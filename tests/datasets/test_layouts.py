@@ -40,6 +40,14 @@ def vectors(records):
     ]  # fmt: skip
 
 
+def printed(vector):
+    return str(np.array(vector))
+
+
+def wrapped(vector):
+    return str([np.float64(number) for number in vector])
+
+
 def embedded(records, write=list):
     return [
         {"id": row["id"], "vector": write(vector), "labels": row["labels"]}
@@ -152,6 +160,14 @@ LAYOUTS = {
                            parquet(bare(embedded(NEW)))),
     "vectors in JSON lines": ("a.jsonl", as_json(embedded(TRAIN), lines=True), {}, "n.csv",
                               delimited(bare(embedded(NEW, str)))),
+    "vectors as numpy prints them": (
+        "a.csv", delimited([joined(r, "|") for r in embedded(TRAIN, printed)]), {}, "n.csv",
+        delimited(bare(embedded(NEW, str))),
+    ),
+    "vectors as lists of numpy's numbers": (
+        "a.csv", delimited([joined(r, "|") for r in embedded(TRAIN, wrapped)]), {}, "n.jsonl",
+        as_json(bare(embedded(NEW)), lines=True),
+    ),
     "vectors in CSV": (
         "a.csv", delimited([joined(r, "|") for r in embedded(TRAIN, str)]), {}, "n.parquet",
         parquet(bare(embedded(NEW))),
@@ -360,3 +376,15 @@ def test_evaluation_reads_labels_as_they_were_learned(folder):
     some = [without(row, "large") for row in rows]
     with pytest.raises(LabelrankError, match="no column 'large', of labels that the model has"):
         datasets.load(put(folder, "n.csv", delimited(some)), reading=data.reading)
+
+
+def test_points_between_thousands_are_told_from_decimal_points(folder):
+    lines = "".join(f"{k},5;{n};{'big' if k > 5 else 'small'}\n"
+                    for k, n in zip(range(10), ["999", "1.234"] * 5))  # fmt: skip
+    data = datasets.load(put(folder, "a.csv", f"size;price;labels\n{lines}".encode()))
+    assert data.table["price"].tolist() == [999.0, 1234.0] * 5
+    one = put(folder, "n.csv", b"price;size\n2.500;3\n")
+    assert datasets.load(one, reading=data.reading).table["price"].tolist() == [2500.0]
+    points = put(folder, "n.csv", b"price,size\n2.5,3.5\n")
+    table = datasets.load(points, reading=data.reading).table
+    assert (table["price"], table["size"]) == (["2.5"], ["3.5"])

@@ -1,5 +1,6 @@
 """What of records is learned from: texts alone, or a table and, where it is all numbers, X."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,13 @@ from labelrank.table.written import PLAIN, number_form, numbers_in, unit_of
 
 # What is called so is text unless its cells are numbers, dates or vectors; "text" is in any case.
 _SURE = ("text", "document", "content", "body", "sentence")
+# Vectors as numpy prints them, [0.1 0.2] or [np.float64(0.1), 0.2]; not those in JSON.
+_PLAIN, _IN_NUMPY = r"[-+.\deE,\s]*", r"np\.float\d+\([^()]*\)"
+_PRINTED = re.compile(rf"\[(?=[^,]*\]|.*np\.){_PLAIN}(?:{_IN_NUMPY}{_PLAIN})*\]")
+_WRAPPED = re.compile(r"np\.float\d+\(([^()]*)\)|,")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+")
+_COMMA = re.compile(r",5$")
+_GERMAN = "1.234,5"
 _NAMES = ("category", "constant", "id", "ignored")
 
 
@@ -36,7 +44,7 @@ def features_of(
         return _text_alone(frame, choice.texts[0], [])
     if known and choice.known is not None:
         made = {key: getattr(known, key) for key in ("columns", "used", "numbers", "roles")}
-        return _as_table(frame, choice.features or [], decimal, made, known.text_column)
+        return _as_table(frame, choice.features or [], decimal, made, known.text_column, True)
     left_out = {*choice.labels, choice.ids, choice.split}
     names = choice.features or [name for name in frame.columns if name not in left_out]
     if not names:
@@ -68,7 +76,7 @@ def _roles(
     frame: Frame, names: Sequence[str], given: dict[str, str], decimal: str | None
 ) -> tuple[list[Column], dict[str, str]]:
     """All columns with their roles, and those roles that were given or that a name decides."""
-    cells = {name: frame.columns[name] for name in names}
+    cells = _cells(frame, names)
     found = find_roles(cells, given, decimal=decimal, mistakes="gap")
     usual = usual_text(names)
     if usual is None or usual in given:
@@ -115,34 +123,75 @@ def _texts(frame: Frame, name: str) -> list[str]:
 
 
 def _as_table(
-    frame: Frame, names: Sequence[str], decimal: str | None, made: dict[str, Any], texts: list[str]
+    frame: Frame,
+    names: Sequence[str],
+    decimal: str | None,
+    made: dict[str, Any],
+    texts: list[str],
+    is_known: bool = False,
 ) -> Features:
-    table = {name: frame.columns[name] for name in names}
-    commas = False
-    for name in made["numbers"]:
-        table[name], has_commas = _without_commas(table[name], decimal)
-        commas = commas or has_commas
-    mark = "," if commas else None
-    remarks = ["Numbers have decimal commas."] if commas else []
-    reading = {**made, "text_column": texts, "is_text": False, "decimal": mark}
+    table = _cells(frame, names)
+    forms = {name: _form(table[name], decimal) for name in made["numbers"]}
+    has_commas = any(map(_COMMA.search, filter(None, forms.values())))
+    if has_commas or (decimal == "," and frame.separator == ";" and is_known):
+        forms |= {n: _GERMAN for n, form in forms.items() if form == PLAIN and _grouped(table[n])}
+    for name, form in forms.items():
+        table[name] = _plain_numbers(table[name], form)
+    remarks = ["Numbers have decimal commas."] if has_commas else []
+    reading = {
+        **made, "text_column": texts, "is_text": False, "decimal": "," if has_commas else None,
+    }  # fmt: skip
     return Features(None, table, reading, remarks)
 
 
-def _without_commas(cells: Any, decimal: str | None) -> tuple[Any, bool]:
-    """Numbers that are not written as 1234.5 as numbers, so that files that write them otherwise
-    are read alike; and whether they had decimal commas."""
+def _cells(frame: Frame, names: Sequence[str]) -> dict[str, Any]:
+    """The columns; vectors that numpy has printed are lists."""
+    return {name: _vectors(frame.columns[name]) for name in names}
+
+
+def _vectors(cells: Any) -> Any:
+    """Lists of numbers in place of texts such as [0.1 0.2], if all cells are such."""
+    first = next((cell for cell in cells if isinstance(cell, str) and cell), "")
+    if not _PRINTED.fullmatch(first.strip()):
+        return cells
+    found = []
+    for cell in cells:
+        text = cell.strip() if isinstance(cell, str) else ""
+        if text and not _PRINTED.fullmatch(text):
+            return cells
+        try:
+            numbers = [float(word) for word in _WRAPPED.sub(r"\1", text[1:-1]).split()]
+        except ValueError:
+            return cells
+        found.append(numbers or None)
+    return found
+
+
+def _form(cells: Any, decimal: str | None) -> str | None:
+    """How the numbers of a column are written, if they are texts without a unit."""
     column = Cells(cells)
     if str not in column.types:
-        return cells, False
+        return None
     form = number_form(column.present, decimal)
-    if form == PLAIN or unit_of(form):
-        return cells, False
-    values = numbers_in(column.texts, form)
-    has_commas = form.startswith("1.234,") or form.endswith(",5")
+    return None if unit_of(form) else form
+
+
+def _grouped(cells: Any) -> bool:
+    """Whether all points stand between thousands, where commas are decimal marks."""
+    texts = [cell for cell in cells if isinstance(cell, str) and "." in cell]
+    return bool(texts) and all(_THOUSANDS.fullmatch(text.strip()) for text in texts)
+
+
+def _plain_numbers(cells: Any, form: str | None) -> Any:
+    """Numbers, where texts are none written as 1234.5: other files may write them otherwise."""
+    if form in (None, PLAIN):
+        return cells
+    column = Cells(cells)
+    values = numbers_in(column.texts, str(form))
     if not (np.isnan(values) & ~column.gaps).any():
-        return values, has_commas
+        return values
     pairs = zip(values.tolist(), cells)
-    return [cell if value != value else value for value, cell in pairs], has_commas
+    return [cell if value != value else value for value, cell in pairs]
 
 
 def matrix_of(table: dict[str, Any], decimal: str | None) -> Array | None:
