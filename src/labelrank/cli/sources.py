@@ -211,9 +211,12 @@ def _tells_parts(dataset: Any) -> bool:
 
 
 def only_labelled(dataset: Any, unlabelled: str) -> Any:
-    """The data without rows that have no labels, if these are to be skipped."""
+    """The data without rows that have no labels, if these are to be skipped; a model that learns
+    from it remembers which."""
     import numpy as np
 
+    if dataset.reading is not None:
+        dataset = replace(dataset, reading={**dataset.reading, "unlabelled": unlabelled})
     if unlabelled != "skip" or not dataset.n_labels or dataset.target_classes is not None:
         return dataset
     has_any = np.diff(dataset.Y.indptr) > 0

@@ -54,6 +54,9 @@ def features_of(
     given = _given(frame, options, names) | dict.fromkeys(choice.texts, "text")
     columns, sure = _roles(frame, names, given, decimal)
     by_role = {column.name: column.role for column in columns}
+    identifiers = [name for name in names if by_role[name] == "id"]
+    if choice.ids is None and len(identifiers) == 1:  # the answers are named by it
+        choice.ids = identifiers[0]
     used = [name for name in names if by_role[name] in USED]
     texts = [name for name in used if by_role[name] == "text"]
     if len(texts) == 1 and used == texts:
