@@ -8,10 +8,10 @@ ifneq ($(BESIDE),)
 export LABELRANK_DATA ?= $(abspath $(BESIDE))
 endif
 
-.PHONY: help install demo test test-all check bench bench-rivals docs mutants clean
+.PHONY: help install demo test test-all attack check bench bench-rivals docs mutants clean
 
 help:
-	@echo "make install | demo | test | test-all | check | bench | bench-rivals | docs | mutants | clean"
+	@echo "make install | demo | test | test-all | attack | check | bench | bench-rivals | docs | mutants | clean"
 
 # The package and what it runs on: all that the demo needs.
 $(DEMO): pyproject.toml
@@ -40,6 +40,9 @@ test: $(STAMP)
 test-all: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m ''
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/learners tests/promises
+
+attack: $(STAMP)
+	cd tests && ../$(BIN)/python -m attack $(ATTACK)
 
 check: $(STAMP)
 	$(BIN)/ruff check .

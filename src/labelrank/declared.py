@@ -88,11 +88,25 @@ def seed() -> Any:
     return _checked(None, fits, wanted)
 
 
+def a_learner(*words: str, needed: bool = False) -> dict[str, Any]:
+    """Metadata of a field that is an estimator, one of these words, or None where not needed."""
+
+    def fits(value: Any) -> bool:
+        if value is None or isinstance(value, str):
+            return not needed if value is None else value in words
+        return hasattr(value, "fit") and not isinstance(value, type)
+
+    wanted = "give an estimator, such as BinaryRelevancePerceptron()"
+    wanted += "".join(f", or {word!r}" for word in words)
+    return {_CHECK: (fits, wanted)}
+
+
 def cut(default: Any = "cardinality") -> Any:
     """`threshold` of a ranker without one of its own: a number, or "cardinality"."""
 
     def fits(value: Any) -> bool:
-        return value == "cardinality" if isinstance(value, str) else _is_number(value)
+        is_text = isinstance(value, str)
+        return value == "cardinality" if is_text else _is_number(value) and not math.isnan(value)
 
     return _checked(default, fits, "use a number or 'cardinality'")
 

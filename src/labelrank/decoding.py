@@ -6,6 +6,7 @@ first), a predicted set is a prefix of the ranking, and probabilities never rise
 
 import warnings
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -30,16 +31,26 @@ def rank(scores: Array, top: int | None = None, members: Array | None = None) ->
     >>> rank(np.array([[0.2, 0.9, 0.2]]), members=np.array([[0, 0, 1]]), top=2)
     array([[2, 1]])
     """
-    scores = np.asarray(scores)
+    scores = _matrix(scores)
     n_labels = scores.shape[1]
-    if top is not None and top < 1:
-        raise InputError(f"got top={top}; give at least 1, or None for all labels")
+    if top is not None and (type(top) is bool or not isinstance(top, Integral) or top < 1):
+        raise InputError(f"got top={top!r}; give a whole number of at least 1, or None for all")
     if members is not None and not _come_first(scores, members):
         order = np.lexsort((-scores, ~np.asarray(members, dtype=bool)), axis=1)
         return order[:, :top]
     if top is None or top * 4 > n_labels:
         return np.argsort(-scores, axis=1, kind="stable")[:, :top]
     return _top(scores, top)
+
+
+def _matrix(scores: Any) -> Array:
+    try:
+        scores = np.asarray(scores)
+    except ValueError as error:
+        raise InputError("got scores in rows of unequal length; give one per label") from error
+    if scores.ndim != 2 or scores.dtype.kind not in "biuf":
+        raise InputError("got scores that are no matrix of numbers; give a row per instance")
+    return scores
 
 
 def _come_first(scores: Array, members: Array) -> bool:

@@ -7,6 +7,7 @@ label takes part in nothing. Inside, Y is canonical CSR of float64: sorted, no z
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -200,7 +201,8 @@ def _sorted_classes(y: Any, classes: Any) -> npt.NDArray[Any]:
         raise InputError(f"got y that is no vector of classes, one per row: {reason}") from error
     if len(found) < 2:
         raise InputError(
-            f"got one class ({found[0]!r}) in y; give at least two classes, or a relevance matrix"
+            f"got {len(found)} class ({', '.join(map(repr, found))}) in y; "
+            "give at least two classes, or a relevance matrix"
         )
     return found
 
@@ -250,12 +252,16 @@ class RelevanceBinarizer(TransformerMixin, BaseEstimator):
             if len(set(labels)) != len(labels):
                 raise InputError("got `classes` with repeated labels; name each label once")
         else:
-            found = {label for labels in _lists(lists) for label in labels}
-            labels = sorted(found, key=lambda label: (type(label).__name__, label))
+            found = {label for labels in label_lists(lists) for label in labels}
+            labels = _sorted_labels(found)
         if not labels:
             raise InputError("got no label at all; give at least one non-empty label list")
-        is_mixed = len({type(label) for label in labels}) > 1
-        self.classes_ = np.array(labels, dtype=object if is_mixed else None)
+        types = {type(label) for label in labels}
+        if len(types) > 1 or not isinstance(labels[0], str | Number | np.generic):
+            self.classes_ = np.empty(len(labels), object)
+            self.classes_[:] = labels  # a tuple stays one label
+        else:
+            self.classes_ = np.array(labels)
         return self
 
     def transform(self, lists: Iterable[Iterable[Any]]) -> Any:
@@ -264,7 +270,7 @@ class RelevanceBinarizer(TransformerMixin, BaseEstimator):
         column = {label: k for k, label in enumerate(self.classes_.tolist())}
         rows: list[dict[int, float]] = []
         unseen: dict[Any, None] = {}
-        for labels in _lists(lists):
+        for labels in label_lists(lists):
             known = [column[label] for label in dict.fromkeys(labels) if label in column]
             unseen.update((label, None) for label in labels if label not in column)
             grades = range(len(known), 0, -1) if self.ordered else [1.0] * len(known)
@@ -297,10 +303,26 @@ class RelevanceBinarizer(TransformerMixin, BaseEstimator):
         warnings.warn(f"{len(unseen)} unseen label(s) ignored: {some}", UserWarning, stacklevel=3)
 
 
-def _lists(lists: Iterable[Iterable[Any]]) -> list[list[Any]]:
-    found = []
-    for labels in lists:
-        if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-            raise InputError(f"got {labels!r} where a list of labels is wanted; wrap it in [ ]")
-        found.append(list(labels))
+def label_lists(lists: Any) -> list[list[Any]]:
+    """Lists of the lists of labels, or an InputError if they are none."""
+    if sp.issparse(lists) or not isinstance(lists, Iterable):
+        raise InputError(f"got {type(lists).__name__} where a list of label lists is wanted")
+    return [_label_list(labels) for labels in lists]
+
+
+def _label_list(labels: Any) -> list[Any]:
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise InputError(f"got {labels!r} where a list of labels is wanted; wrap it in [ ]")
+    try:
+        found = list(labels)
+        hash(tuple(found))
+    except TypeError as error:
+        raise InputError(f"got labels that cannot be told apart ({error}); give texts") from error
     return found
+
+
+def _sorted_labels(found: set[Any]) -> list[Any]:
+    try:
+        return sorted(found, key=lambda label: (type(label).__name__, label))
+    except TypeError as error:
+        raise InputError(f"got labels that cannot be sorted ({error}); give texts") from error

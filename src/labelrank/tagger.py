@@ -1,9 +1,8 @@
 """The whole model for people: texts (or features) in, ranked label names out."""
 
-import dataclasses
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Self
 
@@ -16,12 +15,22 @@ from sklearn.utils.validation import check_is_fitted
 from labelrank import __version__, decoding
 from labelrank._estimators import BaseEstimator
 from labelrank._types import Array
-from labelrank.declared import anything, check_parameters, choice, flag, nested, number, stored
+from labelrank.declared import (
+    a_learner,
+    anything,
+    check_parameters,
+    choice,
+    flag,
+    nested,
+    number,
+    stored,
+)
 from labelrank.errors import InputError
 from labelrank.interrupts import held_back
 from labelrank.learners.base import Answer, LabelRanker
-from labelrank.relevance import RelevanceBinarizer, check_relevance
+from labelrank.relevance import RelevanceBinarizer, check_relevance, label_lists
 from labelrank.resources import blocks
+from labelrank.rows import canonical, short_indices
 from labelrank.table import is_frame
 from labelrank.text import REPRESENTATIONS, TextColumn, make_vectorizer
 
@@ -91,7 +100,7 @@ class Tagger(BaseEstimator):
     [('grain', True), ('trade', False)]
     """
 
-    learner: Any = dataclasses.field(default=None, kw_only=False)
+    learner: Any = field(default=None, metadata=a_learner(), kw_only=False)
     representation: str = choice(*REPRESENTATIONS)
     max_terms: int | None = number(None, least=1, whole=True, or_none=True)
     roles: Mapping[str, str] | None = None
@@ -166,14 +175,14 @@ class Tagger(BaseEstimator):
         check_is_fitted(self)
         wanted, is_matrix = self.reads_, _is_matrix(documents)
         if self.vectorizer_ is None and is_matrix:
-            return documents
+            return _sound(documents)
         if self.vectorizer_ is not None and _kind(documents) == wanted:
             X = self.vectorizer_.transform(documents)
             return X.view(_Features) if type(X) is np.ndarray and wanted == "a table" else X
         is_made = wanted != "a table" or sp.issparse(documents) or isinstance(documents, _Features)
         width = getattr(self.learner_, "n_features_in_", None)
         if is_matrix and is_made and documents.shape[1] == width:
-            return documents
+            return _sound(documents)
         raise InputError(
             f"got {type(documents).__name__}, but the model was trained on other input; "
             f"give {wanted}"
@@ -306,7 +315,7 @@ class Tagger(BaseEstimator):
         """The vectoriser, fitted on the documents, and their features."""
         kind = _kind(documents)
         if kind == "a feature matrix":
-            return None, documents
+            return None, _sound(documents)
         if self.vectorizer is not None:
             vectorizer = clone(self.vectorizer)
         elif get_tags(learner).input_tags.string:
@@ -331,7 +340,7 @@ class Tagger(BaseEstimator):
         """The label names after this piece: new ones, where wanted, behind the known ones."""
         if self.new_labels != "add":
             return self.label_names_
-        met = label_names if _is_matrix(labels) else (x for row in labels for x in row)
+        met = label_names if _is_matrix(labels) else (x for row in label_lists(labels) for x in row)
         known = set(self.label_names_)
         return self.label_names_ + [x for x in dict.fromkeys(met or ()) if x not in known]
 
@@ -435,6 +444,11 @@ def _kind(documents: Any) -> str:
     if is_frame(documents):
         return "a table"
     return "a feature matrix" if _is_matrix(documents) else "a list of texts"
+
+
+def _sound(X: Any) -> Any:
+    """The features, checked where they are sparse; scikit-learn does not check them."""
+    return short_indices(canonical(X)) if sp.issparse(X) else X
 
 
 def _is_matrix(value: Any) -> bool:

@@ -3,8 +3,19 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.linear_model import SGDClassifier
+from sklearn.multiclass import OneVsRestClassifier
 
-from labelrank import CompressionClassifier, NaiveBayesRanker, PairwisePerceptron, catalog
+from labelrank import (
+    BaggedRanker,
+    CompressionClassifier,
+    NaiveBayesRanker,
+    PairwisePerceptron,
+    RelevanceBinarizer,
+    Tagger,
+    catalog,
+    decoding,
+)
 from labelrank.errors import InputError
 from labelrank.testing import halved
 
@@ -83,3 +94,59 @@ def test_a_shortlist_follows_the_seed(ranker):
         return learner.fit(X, Y).decision_function(X).tobytes()
 
     assert len({scores(7) for _ in range(3)}) == 1
+
+
+@pytest.mark.parametrize("top", [0, -1, 1.5, "2", True, [2]])
+def test_a_top_that_is_no_whole_number_is_refused(top):
+    with pytest.raises(InputError, match="top="):
+        catalog.make("BR").fit(X, Y).rank(X, top)
+
+
+@pytest.mark.parametrize("label", [None, 1.5, b"x", [0], 4, "x"])
+def test_a_label_that_is_none_has_no_reasons(label):
+    with pytest.raises(InputError, match="got label"):
+        catalog.make("BR").fit(X, Y).why(X[:1], label)
+
+
+@pytest.mark.parametrize(
+    "lists", [None, 3, int, sp.csr_array(Y), [[["a"]]], [[object(), object()]]]
+)
+def test_what_is_no_label_lists_is_refused(lists):
+    with pytest.raises(InputError):
+        RelevanceBinarizer().fit(lists)
+
+
+def test_a_tuple_is_one_label():
+    Z = RelevanceBinarizer(sparse_output=False).fit_transform([[("a", 1)], [("b", 2)]])
+    assert Z.tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("value", ["BR", 3, BaggedRanker, None])
+def test_a_base_that_cannot_learn_is_refused(value):
+    with pytest.raises(InputError, match="give an estimator"):
+        BaggedRanker(value).fit(X, Y)
+
+
+def test_scores_that_are_no_matrix_are_not_ranked():
+    for scores in ([[1.0], [1.0, 2.0]], [1.0], [["a"]], {1.0}):
+        with pytest.raises(InputError, match="scores"):
+            decoding.rank(scores)
+
+
+@pytest.mark.parametrize("part", ["indices", "indptr"])
+def test_a_tagger_follows_no_index_out_of_a_matrix(part):
+    broken = sp.csc_array(X)
+    getattr(broken, part)[1] = 10**8
+    with pytest.raises(InputError, match="broken sparse matrix"):
+        Tagger(OneVsRestClassifier(SGDClassifier())).fit(broken, [["a"], ["b"]] * 20)
+    tagger = Tagger(catalog.make("BR")).fit(X, [["a"], ["b"]] * 20)
+    for answer in (tagger.predict, tagger.rank, tagger.decision_function):
+        with pytest.raises(InputError, match="broken sparse matrix"):
+            answer(broken)
+
+
+def test_a_sparse_matrix_of_half_precision_is_refused():
+    half = sp.csr_array(X)
+    half.data = half.data.astype(np.float16)
+    with pytest.raises(InputError, match="half precision"):
+        catalog.make("BR").fit(half, Y)

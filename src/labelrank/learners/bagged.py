@@ -1,7 +1,7 @@
 """Bagging of rankers: models of different samples, their scores averaged."""
 
 import copy
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from labelrank._types import Array
-from labelrank.declared import (
-    array,
-    cut,
-    flag,
-    nested,
-    number,
-    seed,
-    stored,
-    threads,
-)
+from labelrank.declared import a_learner, array, cut, flag, nested, number, seed, stored, threads
 from labelrank.errors import InputError
 from labelrank.kernels.random import uniform
 from labelrank.learners.around import Around
@@ -71,7 +62,7 @@ class BaggedRanker(Around):
     [[0], [1], [2]]
     """
 
-    estimator: Any
+    estimator: Any = field(metadata=a_learner(needed=True))
     n_estimators: int = number(10, least=1, whole=True)
     _: KW_ONLY
     sample_size: float | None = None

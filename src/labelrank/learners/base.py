@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Callable, Iterator
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -384,7 +385,7 @@ class Explained:
             if label not in names:
                 raise InputError(f"got label {label!r}, which is none of the {len(names)} known")
             return int(names.index(label))
-        if not 0 <= label < len(names):
+        if not isinstance(label, Integral) or not 0 <= int(label) < len(names):
             raise InputError(f"got label {label!r}; give a column of Y, 0 to {len(names) - 1}")
         return int(label)
 

@@ -4,7 +4,7 @@ Vertical reduction: each label is an ordinal problem of its own, and each of tho
 problem per level, "is the grade at least this?" (Frank & Hall 2001).
 """
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array
-from labelrank.declared import array, nested, stored, threads
+from labelrank.declared import a_learner, array, nested, stored, threads
 from labelrank.decoding import has_probabilities
 from labelrank.errors import InputError
 from labelrank.learners.base import LabelRanker
@@ -70,7 +70,7 @@ class GradedClassifier(LabelRanker):
     [[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]
     """
 
-    estimator: Any = None
+    estimator: Any = field(default=None, metadata=a_learner())
     _: KW_ONLY
     levels: str | int = "grades"
     n_jobs: int | None = threads()

@@ -1,7 +1,7 @@
 """Label powerset: each set of labels met in training is a class."""
 
 from collections import Counter
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from labelrank._types import Array
-from labelrank.declared import choice, nested, number, sparse, stored
+from labelrank.declared import a_learner, choice, nested, number, sparse, stored
 from labelrank.decoding import has_probabilities
 from labelrank.errors import InputError
 from labelrank.learners.base import Answer, LabelRanker
@@ -58,7 +58,7 @@ class LabelPowerset(LabelRanker):
     (array([[1, 1, 0]]), (3, 3))
     """
 
-    estimator: Any = None
+    estimator: Any = field(default=None, metadata=a_learner())
     _: KW_ONLY
     decode: str = choice("set", "labels")
     prune: int = number(0, least=0, whole=True)

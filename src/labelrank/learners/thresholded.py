@@ -1,6 +1,6 @@
 """Where to cut a ranking: a threshold for any ranker, by a strategy that is named."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from labelrank import decoding
 from labelrank._types import Array
 from labelrank.declared import (
+    a_learner,
     anything,
     choice,
     flag,
@@ -93,7 +94,7 @@ class ThresholdedRanker(Around):
     array([[1, 1, 0]])
     """
 
-    estimator: Any
+    estimator: Any = field(metadata=a_learner(needed=True))
     _: KW_ONLY
     strategy: str = choice("tuned", "cardinality", "fixed", "shrunk", "count", "best")
     metric: str = choice("f1_micro", *METRICS, *list(criteria.ALIASES)[1:])

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelrank import decoding
 from labelrank._types import Array, Int32, Int64
-from labelrank.declared import check_parameters, choice, nested, seed, stored, threads
+from labelrank.declared import a_learner, check_parameters, choice, nested, seed, stored, threads
 from labelrank.errors import InputError
 from labelrank.learners.base import Answer, LabelRanker
 from labelrank.learners.chains.links import (
@@ -44,7 +44,7 @@ _LARGEST_LOG_ODDS = 700.0
 class ColumnLearner(LabelRanker):
     """A learner of columns of classes, answered by one path per instance."""
 
-    estimator: Any = None
+    estimator: Any = field(default=None, metadata=a_learner("logistic-fast"))
     _: KW_ONLY
     targets: str = choice("auto", "relevance", "classes")
     n_jobs: int | None = threads()

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state, get_tags
 
 from labelrank._types import Array
-from labelrank.declared import array, nested, seed, stored, value
+from labelrank.declared import a_learner, array, nested, seed, stored, value
 from labelrank.learners.base import LabelRanker
 from labelrank.learners.margins.admm import Runner
 from labelrank.learners.margins.prosvm import PreferenceSVM
@@ -161,8 +161,8 @@ class TwoStageRanker(LabelRanker):
            [0, 1]])
     """
 
-    selector: Any = field(kw_only=False)
-    orderer: Any = field(kw_only=False)
+    selector: Any = field(metadata=a_learner(needed=True), kw_only=False)
+    orderer: Any = field(metadata=a_learner(needed=True), kw_only=False)
     random_state: Any = seed()
 
     def after_loading(self) -> None:

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array
-from labelrank.declared import choice, cut, flag, nested, stored, threads
+from labelrank.declared import a_learner, choice, cut, flag, nested, stored, threads
 from labelrank.decoding import has_probabilities
 from labelrank.learners.base import LabelRanker
 from labelrank.learners.pairwise import votes
@@ -61,7 +61,7 @@ class PairwiseClassifier(LabelRanker):
     array([0, 1, 2])
     """
 
-    estimator: Any = field(default=None, kw_only=False)
+    estimator: Any = field(default=None, metadata=a_learner(), kw_only=False)
     calibrated: bool = flag(True)
     ordered: bool = flag(False)
     voting: str = choice(*votes.VOTINGS)
