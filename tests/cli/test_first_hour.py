@@ -105,6 +105,8 @@ def test_evaluate_reads_the_text_column_that_was_learned(run, tickets, tmp_path)
 
 def test_several_text_columns_are_all_learned(run, tickets, tmp_path):
     options = ["--text-column", "Subject", "--text-column", "Body"]
+    read = json.loads(run("fit", tickets, *options, "--dry-run", "--json").stdout)["read"]
+    assert [column["role"] for column in read["columns"]] == ["text", "text"]
     done = run("fit", tickets, *options, "-o", tmp_path / "m", "-q")
     assert done.exit_code == 0, done.output
     model = persistence.load(tmp_path / "m")
@@ -130,3 +132,26 @@ def test_labels_in_the_last_columns(run, tmp_path):
     done = run("fit", path, "--labels", "2", "--dry-run", "--json")
     read = json.loads(done.stdout)["read"]
     assert (read["labels"], [column["name"] for column in read["columns"]]) == (2, ["a", "b"])
+
+
+def test_roles_that_are_given_hold_in_what_is_told_and_learned(run, tickets):
+    options = ["--column", "Ref=id", "--column", "Subject=ignore"]
+    done = run("fit", tickets, *options, "--dry-run", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["features"] > 10
+    roles = ["--column", "Ref=category", "--column", "Subject=category"]
+    read = json.loads(run("fit", tickets, *roles, "--dry-run", "--json").stdout)["read"]
+    assert [column["role"] for column in read["columns"]] == ["category", "category", "text"]
+
+
+@pytest.mark.parametrize("ending", ["arff", "svm", "npz"])
+def test_a_table_is_not_written_where_it_would_be_lost(run, tmp_path, ending):
+    path = tmp_path / "table.csv"
+    path.write_text("size,colour,labels\n1,red,x\n2,blue,y\n3,red,x\n")
+    done = run("convert", path, tmp_path / f"out.{ending}")
+    assert done.exit_code == 2
+    assert "write csv, jsonl or parquet" in " ".join(done.stderr.split())
+    assert not (tmp_path / f"out.{ending}").exists()
+    assert run("convert", path, tmp_path / "out.jsonl").exit_code == 0
+    first = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
+    assert first == {"size": "1", "colour": "red", "labels": ["x"]}

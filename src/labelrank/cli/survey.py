@@ -64,7 +64,10 @@ def _relevant(dataset: Any) -> tuple[Any, Any]:
 def _columns(dataset: Any, roles: Mapping[str, str]) -> list[Any]:
     from labelrank.table import find_roles
 
-    return [] if dataset.table is None else find_roles(dataset.table, roles)
+    if dataset.table is None:
+        return []
+    given = {name: role for name, role in roles.items() if name in dataset.table}
+    return find_roles(dataset.table, {**dataset.roles, **given})
 
 
 def _repeated(dataset: Any) -> int | None:

@@ -182,6 +182,12 @@ def write(dataset: Dataset, path: AnyPath, *, format: str | None = None) -> None
         )
     if chosen not in KNOWN or not KNOWN[chosen].writable:
         raise InputError(f"the {chosen} format is read only; write jsonl, npz or arff instead")
+    is_table = dataset.X is None and dataset.texts is None and dataset.table is not None
+    if is_table and KNOWN[chosen].module != "records":
+        raise InputError(
+            f"{dataset.name} has no text alone and columns that are no numbers, which the {chosen} "
+            "format does not hold; write csv, jsonl or parquet"
+        )
     _function("write", chosen)(dataset, path, chosen)
 
 
