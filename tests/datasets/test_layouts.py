@@ -388,3 +388,28 @@ def test_points_between_thousands_are_told_from_decimal_points(folder):
     points = put(folder, "n.csv", b"price,size\n2.5,3.5\n")
     table = datasets.load(points, reading=data.reading).table
     assert (table["price"], table["size"]) == (["2.5"], ["3.5"])
+
+
+@pytest.mark.parametrize(("cell", "names"), [
+    ("['a', 'b']", ["a", "b"]), ('["a", "b"]', ["a", "b"]), ("{'b', 'a'}", ["a", "b"]),
+    ("('a',)", ["a"]), ("set()", []), ("[]", []), ("[a; b]", ["a", "b"]), ("a|b", ["a", "b"]),
+    ("['it\\'s', \"b\"]", ["b", "it's"]), ("{'a': 1}", None), ("['a', open('x')]", None),
+    ("[[1]]", None), ("[" * 9000, None),
+])  # fmt: skip
+def test_lists_in_cells_are_read_in_every_notation(folder, cell, names):
+    path = put(folder, "a.csv", delimited([{"text": "t", "labels": cell}]))
+    if names is None:
+        with pytest.raises(LabelrankError, match=r"line 2: got .* as a label|line 2: got labels"):
+            datasets.load(path)
+    else:
+        assert datasets.load(path).label_names == names
+
+
+@pytest.mark.parametrize("encoding", ["cp1251", "koi8-r", "shift-jis", "gbk", "cp1253"])
+def test_text_that_is_not_western_is_refused_where_its_encoding_is_open(folder, encoding):
+    text = {"shift-jis": "こんにちは世界", "gbk": "你好世界你好", "cp1253": "γειά σου κόσμε"}
+    row = {"text": text.get(encoding, "привет большой мир"), "labels": "x"}
+    path = put(folder, "a.csv", delimited([row] * 3, encoding=encoding))
+    with pytest.raises(LabelrankError, match="line 2: not utf-8 text, nor of Western Europe"):
+        datasets.load(path)
+    assert datasets.load(path, encoding=encoding).texts == [row["text"]] * 3

@@ -11,7 +11,8 @@ _SEQUENCE = re.compile(
 )
 _HIGH, _HIGH_LETTER = re.compile(rb"[\x80-\xff]"), re.compile(rb"[\xc0-\xff]")
 _WORD = re.compile(rb"(?=[A-Za-z\xc0-\xff]{2})[A-Za-z]*[\xc0-\xff][A-Za-z\xc0-\xff]*")
-_MOST_HIGH = 0.7
+_LETTER = re.compile(rb"[A-Za-z\xc0-\xff]")
+_MOST_HIGH, _MOST_SIGNS = 0.7, 0.4
 _HEAD, _FEW = 1 << 12, 8
 
 
@@ -49,7 +50,10 @@ def is_western(content: bytes) -> bool:
     words = _WORD.findall(content)
     n_letters = len(_HIGH_LETTER.findall(b"".join(words)))
     is_damaged = len(sequences) > n_high - sum(map(len, sequences))
-    return not is_damaged and n_letters <= _MOST_HIGH * sum(map(len, words)) and _decodes(content)
+    n_all = len(_LETTER.findall(content))
+    n_signs = n_high - len(_HIGH_LETTER.findall(content))  # many in two bytes per letter
+    is_foreign = n_letters > _MOST_HIGH * sum(map(len, words)) or n_signs > _MOST_SIGNS * n_all
+    return not (is_damaged or is_foreign) and _decodes(content)
 
 
 def _decodes(content: bytes) -> bool:

@@ -19,7 +19,7 @@ from labelrank.table.written import number_form
 
 _GRADED = re.compile(r"(.*[^:\s])\s*:\s*(\d{1,15}(?:\.\d{1,15})?)")
 _DELIMITERS = "|;,"
-_LISTED = ("[", "{", "(")
+_EMPTY = ("set()", "()")
 _QUOTED = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\""""
 _PYTHON = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED})\s*,?\s*)*[\])}}]")
 _BARE = re.compile(r"\[([^\[\]{}\"']*)\]")
@@ -74,6 +74,8 @@ class CellReader:
 
 def _is_listed(cell: str) -> bool:
     cell = cell.strip()
+    if cell in _EMPTY:
+        return True
     return cell.startswith(("[", "{")) or (cell.startswith("('") and cell.endswith(")"))
 
 
@@ -82,7 +84,7 @@ def _listed(cell: str) -> Any:
     try:
         return json.loads(cell, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
-        if cell in ("set()", "()"):
+        if cell in _EMPTY:
             return []
         if _PYTHON.fullmatch(cell):  # texts only, so that each is read as a literal alone
             return [ast.literal_eval(text) for text in re.findall(_QUOTED, cell)]
@@ -91,7 +93,7 @@ def _listed(cell: str) -> Any:
             raise ValueError(
                 f"got labels {cell[:40]!r}, which look like JSON but are not"
             ) from None
-        return [name.strip() for name in bare[1].split(",") if name.strip()]
+        return [name.strip() for name in re.split(r"[,;|]", bare[1]) if name.strip()]
 
 
 def _name(item: Any) -> str:

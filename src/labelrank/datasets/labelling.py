@@ -72,6 +72,8 @@ def _told(reading: Mapping[str, Any]) -> str:
     names = ", ".join(map(repr, columns[:5])) + (", ..." if len(columns) > 5 else "")
     if reading["layout"] == "names":
         return f"Labels are in column {names}{f', separated by {mark!r}' if mark else ''}."
+    if len(columns) == 1:
+        return f"Column {names} says which rows have the label of that name."
     what = "one label or none each" if reading["layout"] == "pooled" else "one per label"
     blank = "; an empty cell says no" if reading["blank"] else ""
     return f"Labels are in {len(columns)} columns, {what}: {names}{blank}."
