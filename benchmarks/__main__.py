@@ -13,7 +13,16 @@ from rich.table import Table
 import benchmarks
 from labelrank.errors import MissingError
 
-_PARTS = {"timing", "__main__", "rivals", "peers", "peer_pages"}
+_PARTS = {
+    "timing",
+    "__main__",
+    "rivals",
+    "peers",
+    "peer_pages",
+    "suite",
+    "suite_data",
+    "suite_tables",
+}
 COLUMNS = ("name", "ours_s", "rival_s", "ratio", "target")
 
 
@@ -40,6 +49,11 @@ def _cell(value: object) -> str:
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["suite"]:
+        from benchmarks import suite
+
+        suite.main(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(names())} (default: all)")
     parser.add_argument("--quick", action="store_true", help="smaller data")

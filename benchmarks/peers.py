@@ -134,7 +134,9 @@ def measure(options: Any) -> list[dict]:
             continue
         given = problem(data)
         with tempfile.TemporaryDirectory() as folder:
-            write_task(Path(folder), given.X, given.Y, given.X_test, given.texts, given.held_out)
+            folds = np.full(given.X.shape[0], -1)
+            folds[given.held_out] = 0
+            write_task(Path(folder), given.X, given.Y, given.X_test, given.texts, folds)
             for package, method in todo:
                 found = cell(Path(folder), given, package, method, options)
                 cells[data, package, method] = found

@@ -29,6 +29,9 @@ PACKAGES = {
     "fasttext": [["fasttext", "scipy"]],
     "vowpalwabbit": [["vowpalwabbit", "scipy"]],
     "river": [["river"]],
+    "lightgbm": [["lightgbm", "scikit-learn"]],
+    "xgboost": [["xgboost", "scikit-learn"]],
+    "catboost": [["catboost", "scikit-learn"]],
     "scikit-multilearn": [["scikit-multilearn", "scikit-learn", "scipy"]],
     "scikit-multilearn-ng": [["scikit-multilearn-ng"]],
 }
@@ -54,9 +57,9 @@ def install(name: str) -> str:
     return outcome
 
 
-def python_of(name: str) -> Path | str:
-    """Its Python, or why there is none."""
-    if name in OURSELVES:
+def python_of(name: str, together: bool = False) -> Path | str:
+    """Its Python, or why there is none; ours, where all are installed `together`."""
+    if together or name in OURSELVES:
         return Path(sys.executable)
     kept = _outcome_file(name)
     outcome = kept.read_text(encoding="utf-8") if kept.exists() else "installed"
@@ -80,14 +83,18 @@ def _reason(stderr: str) -> str:
 
 def write_task(
     folder: Path, X: sp.csr_array, Y: sp.csr_array, X_test: sp.csr_array,
-    texts: tuple[list[str], list[str]] | None = None, held_out: Any = (),
+    texts: tuple[list[str], list[str]] | None = None, folds: Any = (),
 ) -> None:  # fmt: skip
-    """What the scripts read: one folder serves any number of rivals."""
+    """What the scripts read: one folder serves any number of rivals.
+
+    Matrices are written sparse; where X is a dense array, rivals that take either get it dense.
+    """
     for part, matrix in (("X", X), ("Y", (Y > 0).astype(np.float32)), ("X_test", X_test)):
         sp.save_npz(folder / f"{part}.npz", _narrow(matrix))
     for part, documents in zip(("texts", "texts_test"), texts or (), strict=False):
         (folder / f"{part}.json").write_text(json.dumps(documents), encoding="utf-8")
-    np.save(folder / "held_out.npy", np.asarray(held_out, np.int64))
+    np.save(folder / "folds.npy", np.asarray(folds, np.int64))
+    (folder / "dense.json").write_text(json.dumps(not sp.issparse(X)), encoding="utf-8")
 
 
 def _narrow(matrix: sp.csr_array) -> sp.csr_matrix:
@@ -99,10 +106,10 @@ def _narrow(matrix: sp.csr_array) -> sp.csr_matrix:
 
 def run_script(
     name: str, folder: Path, method: str = "", *, n_jobs: int = 2, limit: float = LIMIT,
-    wrapper: str = "",
+    wrapper: str = "", together: bool = False,
 ) -> dict:  # fmt: skip
     """Let a rival fit and score what is in the folder; a dict with "error" where it could not."""
-    python = python_of(name)
+    python = python_of(name, together)
     if isinstance(python, str):
         return {"error": python}
     for old in ("scores_test.npz", "scores_held.npz"):

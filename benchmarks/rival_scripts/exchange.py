@@ -1,8 +1,8 @@
 """How a benchmark and a peer's own Python talk: matrices in a folder, scores and a JSON line back.
 
 A script is run as `run_PACKAGE.py FOLDER N_JOBS LIMIT_S METHOD` and calls `measure`. The time of a
-fit and of scoring the test part is taken once; an alarm ends the process at the limit. The second
-fit, without the held-out rows, is there for a cut that is tuned by them, and timed apart.
+fit and of scoring the test part is taken once; an alarm ends the process at the limit. Further
+fits, each without the rows of one fold, are there for a cut that is tuned by them, and timed apart.
 """
 
 import json
@@ -27,6 +27,7 @@ class Task(NamedTuple):
     n_jobs: int
     limit: float
     method: str
+    dense: bool
 
 
 def measure(
@@ -36,14 +37,15 @@ def measure(
     prepare: Callable[[Task], Task] = lambda task: task,
     tunes_itself: bool = False,
 ) -> None:
-    """Fit, score the test part, fit without the held-out rows, score those.
+    """Fit, score the test part, then for each fold fit without its rows and score those.
 
     `score` gives a dense matrix, or CSR with the labels it has scored; `cut` is the score above
     which the peer itself takes a label, None where it leaves that open. What only changes the
     form of the data (text files to read) belongs to `prepare`, which is not timed. A learner that
-    tunes its cut itself needs no second fit; one that has used half of the limit gets none.
+    tunes its cut itself needs no further fit; one whose further fits would take longer than the
+    limit gets none.
     """
-    task, X_test, texts_test, held = _read()
+    task, X_test, texts_test, folds = _read()
     ready = prepare(task)
     signal.alarm(int(task.limit))
     start = time.perf_counter()
@@ -57,16 +59,28 @@ def measure(
     found = {"fit_s": fitted, "predict_s": predicted, "peak_mib": round(peak_mib()), "cut": cut}
     found |= getattr(model, "told", {})
     print(json.dumps(found), flush=True)
-    if len(held) and not tunes_itself and fitted + predicted < task.limit / 2:
-        rest = np.setdiff1d(np.arange(task.X.shape[0]), held)
-        ready = prepare(_part(task, rest))
-        signal.alarm(int(task.limit))
-        start = time.perf_counter()
-        scores = score(fit(ready), task.X[held], _some(task.texts, held))
-        found["tune_s"] = time.perf_counter() - start
+    n_folds = int(folds.max(initial=-1)) + 1
+    if n_folds and not tunes_itself and n_folds * (fitted + predicted) < task.limit:
+        signal.alarm(2 * int(task.limit))
+        parts, places, found["tune_s"] = [], [], 0.0
+        for fold in range(n_folds):
+            rest, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            ready = prepare(_part(task, rest))
+            start = time.perf_counter()
+            parts.append(score(fit(ready), task.X[held], _some(task.texts, held)))
+            found["tune_s"] += time.perf_counter() - start
+            places.append(held)
         signal.alarm(0)
-        _save(task.folder / "scores_held.npz", scores)
+        _save(task.folder / "scores_held.npz", _in_order(parts, np.concatenate(places)))
         print(json.dumps(found), flush=True)
+
+
+def _in_order(parts: list[Any], places: Any) -> Any:
+    """The scores of all folds by the place of their rows."""
+    order = np.argsort(places)
+    if sp.issparse(parts[0]):
+        return sp.csr_matrix(sp.vstack(parts))[order]
+    return np.vstack(parts)[order]
 
 
 def _read() -> tuple[Task, sp.csr_matrix, list[str] | None, Any]:
@@ -75,8 +89,9 @@ def _read() -> tuple[Task, sp.csr_matrix, list[str] | None, Any]:
         sp.csr_matrix(sp.load_npz(folder / f"{part}.npz")) for part in ("X", "Y", "X_test")
     )
     texts, texts_test = (_texts(folder / f"{part}.json") for part in ("texts", "texts_test"))
-    task = Task(X, Y, texts, folder, int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])
-    return task, X_test, texts_test, np.load(folder / "held_out.npy")
+    dense = json.loads((folder / "dense.json").read_text(encoding="utf-8"))
+    given = int(sys.argv[2]), float(sys.argv[3]), sys.argv[4], dense
+    return Task(X, Y, texts, folder, *given), X_test, texts_test, np.load(folder / "folds.npy")
 
 
 def _texts(path: Path) -> list[str] | None:
@@ -96,6 +111,11 @@ def _save(path: Path, scores: Any) -> None:
         sp.save_npz(path, sp.csr_matrix(scores), compressed=False)
     else:
         np.savez(path, dense=np.asarray(scores, np.float32))
+
+
+def as_given(task: Task, X: sp.csr_matrix, dtype: Any = np.float64) -> Any:
+    """Dense where the data are."""
+    return X.toarray().astype(dtype) if task.dense else X.astype(dtype)
 
 
 def n_wanted(task: Task, most: int) -> int:

@@ -1,9 +1,9 @@
-"""napkinXC's probabilistic label tree, default settings."""
+"""napkinXC's probabilistic label tree, or logistic one-vs-rest (method BR), default settings."""
 
 import shutil
 
 from exchange import Task, label_lists, measure, n_wanted, scored
-from napkinxc.models import PLT
+from napkinxc.models import BR, PLT
 
 TOP = 100
 
@@ -19,7 +19,8 @@ class Model:
 def fit(task: Task) -> Model:
     folder = task.folder / "model"
     shutil.rmtree(folder, ignore_errors=True)
-    tree = PLT(str(folder), threads=task.n_jobs)
+    kind = BR if task.method == "BR" else PLT
+    tree = kind(str(folder), threads=task.n_jobs)
     tree.fit(task.X, label_lists(task.Y))
     tree.load()
     return Model(tree, task)

@@ -79,7 +79,7 @@ def test_our_script_measures_two_fits_and_saves_the_scores(tmp_path):
     random = np.random.default_rng(0)
     X = sp.csr_array(random.random((60, 8)))
     Y = sp.csr_array((X.toarray()[:, :3] > 0.5).astype(float))
-    rivals.write_task(tmp_path, X, Y, X[:10], held_out=np.arange(12))
+    rivals.write_task(tmp_path, X, Y, X[:10], folds=np.repeat([0, 1, -1], [6, 6, 48]))
     found = rivals.run_script("labelrank", tmp_path, "BSVM+", n_jobs=1)
     assert json.dumps(found)
     assert found["cut"] == 0.0
