@@ -5,6 +5,7 @@ they are: 0 means the emotion is not there, more points mean that it is preferre
 fewer. ProSVM learns both, the set and its order, and PRO loss measures both.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 
@@ -31,7 +32,14 @@ for name in ("BSVM", "ProSVM'", "ProSVM"):
     pro, ranking = metrics.pro_loss(Y_test, scores), metrics.ranking_loss(Y_test, scores)
     print(f"{name:<12}{learner.best_params_['C']:<7g}{pro:>8.3f}{ranking:>15.3f}")
 
+headlines = ["Children killed in bomb attack", "Surprise win delights fans"]
+model, places = learner.best_estimator_, np.arange(len(data.label_names))
+figure, axes = plt.subplots(1, 2, figsize=(8, 3), sharey=True, layout="constrained")
 print()
-for text in ("Children killed in bomb attack", "Surprise win delights fans"):
-    ranking = learner.best_estimator_.rank(terms.transform([text]), top=3)[0]
-    print(f"{text}: {', '.join(data.label_names[k] for k in ranking)}")
+for text, panel in zip(headlines, axes, strict=True):
+    x = terms.transform([text])
+    print(f"{text}: {', '.join(data.label_names[k] for k in model.rank(x, top=3)[0])}")
+    panel.barh(places, model.decision_function(x)[0], tick_label=data.label_names)
+    panel.axvline(0, color="black", linewidth=0.8)
+    panel.set(title=text, xlabel="score (the cut is 0)")
+figure.savefig("emotions_in_headlines.png")

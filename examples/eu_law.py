@@ -4,6 +4,7 @@ The acts of 2014 and 2015 teach, those of 2016 ask. With so many subjects people
 few, so that precision among these is what counts.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from labelrank import BinaryRelevanceSVM, InvertedIndexKNN, datasets, metrics
@@ -16,12 +17,18 @@ terms = make_vectorizer("tfidf", sublinear_tf=True, ngram_range=(1, 2), min_df=2
 X, X_test = terms.fit_transform(train.texts), terms.transform(test.texts)
 print(f"{train.n_instances} acts, {X.shape[1]} terms, {data.Y.shape[1]} subjects")
 
+figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
+places = range(1, 11)
 print("\nlearner              P@1    P@5   ranking loss")
 for learner in (InvertedIndexKNN(n_neighbors=10), BinaryRelevanceSVM(random_state=0)):
     scores = learner.fit(X, train.Y).decision_function(X_test)
-    first, five = (metrics.precision_at_k(test.Y, scores, k) for k in (1, 5))
-    loss = metrics.ranking_loss(test.Y, scores)
-    print(f"{type(learner).__name__:<20}{first:>5.2f}{five:>7.2f}{loss:>15.3f}")
+    precision = [metrics.precision_at_k(test.Y, scores, k) for k in places]
+    name, loss = type(learner).__name__, metrics.ranking_loss(test.Y, scores)
+    print(f"{name:<20}{precision[0]:>5.2f}{precision[4]:>7.2f}{loss:>15.3f}")
+    axes.plot(places, precision, marker="o", label=name)
+axes.set(title="How many of the first k subjects are right", xlabel="k", ylabel="precision at k")
+axes.legend()
+figure.savefig("eu_law.png")
 
 act = next(i for i, text in enumerate(test.texts) if "fishing" in text)
 print("\n" + " ".join(test.texts[act].split()[:16]) + " ...")

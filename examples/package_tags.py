@@ -3,6 +3,8 @@
 The sample comes with labelrank, so that this runs anywhere.
 """
 
+import matplotlib.pyplot as plt
+
 from labelrank import Tagger, datasets, metrics
 
 data = datasets.load("debtags-sample")
@@ -25,3 +27,11 @@ words = tagger.get_feature_names_out()
 print(f"\nThe words that spoke most for or against {best}:")
 for j, share in zip(reason.features[:3], reason.contributions[:3], strict=True):
     print(f"  {words[j]:<12}{share:+.1f}")
+
+ranking = tagger.rank([text], top=8)[0][::-1]
+figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
+colours = ["tab:blue" if label.in_set else "lightgrey" for label in ranking]
+axes.barh([label.label for label in ranking], [label.score for label in ranking], color=colours)
+axes.axvline(0, color="black", linewidth=0.8)
+axes.set(title="Labels by score: the set is what lies above the cut", xlabel="score")
+figure.savefig("package_tags.png")

@@ -5,6 +5,7 @@ A chain answers one question after the other; the Viterbi chain finds the most p
 all of them at once.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.preprocessing import OneHotEncoder
 
@@ -26,11 +27,21 @@ for name in ("IC", "CC", "PCC", "VCC"):
         hamming.append(metrics.hamming_score(data.Y[test], predicted))
     print(f"{name:<10}{np.mean(exact):>11.2f}{np.mean(hamming):>16.2f}")
 
-train, test = folds[0]
-chain = catalog.make("VCC", targets="classes", order=None).fit(data.X[train], data.Y[train])
-answer = chain.predict(data.X[test])
-probability = np.exp(chain.log_joint(data.X[test], answer))
-for i in np.argsort(probability)[[-1, 0]]:
-    told = ", ".join(f"{name} {k}" for name, k in zip(data.label_names, answer[i], strict=True))
-    print(f"\nProbability {probability[i]:.2f}: {told}", end="")
+answers, probabilities = np.zeros_like(data.Y), np.zeros(data.n_instances)
+for train, test in folds:
+    chain = catalog.make("VCC", targets="classes", order=None).fit(data.X[train], data.Y[train])
+    answers[test] = chain.predict(data.X[test])
+    probabilities[test] = np.exp(chain.log_joint(data.X[test], answers[test]))
+for i in np.argsort(probabilities)[[-1, 0]]:
+    told = ", ".join(f"{name} {k}" for name, k in zip(data.label_names, answers[i], strict=True))
+    print(f"\nProbability {probabilities[i]:.2f}: {told}", end="")
 print()
+
+right = (answers == data.Y).all(axis=1)
+parts = np.array_split(np.argsort(probabilities), 6)
+figure, axes = plt.subplots(figsize=(4.5, 4), layout="constrained")
+axes.plot([0, 1], [0, 1], color="lightgrey")
+told, found = ([values[part].mean() for part in parts] for values in (probabilities, right))
+axes.plot(told, found, "o-")
+axes.set(title="The whole answer for a region", xlabel="probability told", ylabel="share right")
+figure.savefig("solar_flares.png")
