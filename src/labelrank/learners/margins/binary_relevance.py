@@ -19,12 +19,19 @@ import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from labelrank._types import Array, Float32, Float64
+from labelrank._types import Array, Float32, Float64, Int64
 from labelrank.declared import array, choice, flag, number, seed, stored, threads, value
 from labelrank.kernels.logistic import NO_DUAL
 from labelrank.kernels.one_vs_rest import HINGE, LOGISTIC, SQUARED, learn_pass
 from labelrank.learners.label_weights import LabelWeights, LinearRanker, padded
-from labelrank.learners.margins.solver import SKIPPED, Visits, close_gap, warn_unless_closed
+from labelrank.learners.margins.solver import (
+    MOST_HALVINGS,
+    SKIPPED,
+    Visits,
+    close_gap,
+    patience,
+    warn_unless_closed,
+)
 from labelrank.relevance import relevant_part, unknown_part
 from labelrank.resources import aligned_zeros, gap_bar, run_jobs
 from labelrank.rows import Rows, as_rows, squared_norms, with_constant
@@ -75,6 +82,8 @@ class LinearBinaryRelevance(LinearRanker):
         ]
         with gap_bar(type(self).__name__, self.verbose, len(parts)) as report:
             run_jobs([partial(part.solve, self.max_iter, report) for part in parts], self.n_jobs)
+            crawling = [part for part in parts if part.worst > tol]
+            run_jobs([partial(part.finish, self.max_iter) for part in crawling], self.n_jobs)
         self._weights = weights
         self.objective_ = np.concatenate([part.objective for part in parts])
         self.dual_gap_ = max(part.worst for part in parts)
@@ -224,6 +233,8 @@ class LabelBlock:
     and what this b is away from the best one for these duals is a part of the gap.
     """
 
+    objective: Float64
+
     def __init__(
         self, problem: Problem, W: Float32, lo: int, costs: Costs, ridge: float | None, *,
         tol: float, seed: int,
@@ -235,6 +246,7 @@ class LabelBlock:
         self.problem, self.W, self.lo, self.tol = problem, W, lo, tol
         self.width = costs.C.shape[1]
         self.costs, self.ridge = costs.for_kernel(problem.kind, lanes), ridge
+        self.at_zero = (costs.C * costs.counts).sum(axis=0) * (np.log(2.0) if logistic else 1.0)
         self.random, self.visits = np.random.RandomState(seed), Visits.of(0, n, n)
         self.alpha, self.weight = aligned_zeros((n, lanes)), np.zeros(lanes, np.float32)
         if logistic:
@@ -243,8 +255,47 @@ class LabelBlock:
         self.start = np.zeros(lanes, np.float32)
 
     def solve(self, max_iter: int, report: Callable[[float], Any]) -> None:
-        self.worst, self.n_iter = close_gap(self, self.tol, max_iter)
+        limit = patience(self.problem.X, self.width, max_iter)
+        self.worst, self.n_iter = close_gap(self, self.tol, max_iter, patience=limit)
         report(self.worst)
+
+    def finish(self, max_iter: int) -> None:
+        """Newton steps for the labels whose gap is open, and no label is worse than W = 0."""
+        if self.n_iter < max_iter:
+            self._step(max_iter - self.n_iter)
+        if self.worst > self.tol:
+            self._shorten()
+
+    def _step(self, max_steps: int) -> None:
+        from labelrank.learners.margins import newton, smooth
+
+        open_ = np.flatnonzero(self.gaps[: self.width] > self.tol)
+        rows, ridge = self.problem.X, np.ones(self.problem.X.n_columns)
+        if self.ridge is not None:
+            ridge[-1] = self.ridge
+        sign, cost = self._laid_out(open_)
+        alpha = self.alpha[:, open_].astype(float)
+        losses = smooth.LabelLosses(self.problem.kind, sign, cost, alpha)
+        W = self.W[:, open_].astype(float)
+        steps = newton.Newton(newton.matrix(rows), ridge, losses, W, np.zeros(len(open_)))
+        self.n_iter += steps.minimise(self.tol, max_steps)
+        self.W[:, open_], self.objective[open_] = steps.W, steps.objective
+        self.gaps[open_] = steps.gaps
+        self.worst = float(self.gaps.max())
+
+    def _shorten(self) -> None:
+        """Halve the weights of labels until they are no worse than 0."""
+        bound = self.objective * (1.0 - self.gaps[: self.width])
+        worse, W = np.zeros(self.W.shape[1], bool), self.W
+        for halving in range(MOST_HALVINGS + 1):
+            worse[: self.width] = self.objective > self.at_zero
+            if not worse.any():
+                break
+            W[:, worse] *= np.float32(0.5 if halving < MOST_HALVINGS else 0.0)
+            self.gap()
+        self.objective = np.minimum(self.objective, self.at_zero)
+        open_ = np.maximum(self.objective - bound, 0.0)
+        self.worst = float((open_ / np.maximum(self.objective, 1e-300)).max())
 
     def epoch(self) -> float:
         complete = not self.visits.skip_left.any()
@@ -263,7 +314,17 @@ class LabelBlock:
         loss, gap = self._pass(Visits.of(0, n, n), learn=False)
         self._weigh(loss)
         self.visits.skip_left[:] = 0
-        return float((gap * self.weight).max())
+        self.gaps = gap * self.weight
+        return float(self.gaps.max())
+
+    def _laid_out(self, labels: Int64) -> tuple[Float64, Float64]:
+        """Sign and cost of each instance and label, as `smooth.LabelLosses` takes them."""
+        indptr, indices, data, K = self.problem.Y
+        Y = sp.csc_array(sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, K)))
+        grades = Y[:, self.lo + labels].toarray()
+        sign = np.where(np.isnan(grades), 0.0, np.where(grades > 0, 1.0, -1.0))
+        costs = self.costs[:, 0, labels].astype(float)
+        return sign, np.where(sign > 0, costs[1], np.where(sign < 0, costs[0], 0.0))
 
     def _pass(self, visits: Visits, *, learn: bool) -> tuple[Float64, Float64]:
         loss, gap = np.zeros(self.W.shape[1]), np.zeros(self.W.shape[1])

@@ -106,13 +106,13 @@ class PreferenceSVM(LinearRanker):
         data, state = problem.digest() if self.warm_start else "", DualState.zeros(problem)
         duals = getattr(self, "duals_", None)
         if duals is not None and duals.data == data:
-            # Weights and duals of the last fit on these data, scaled to C, stay feasible.
-            scale = np.float32(self.C / duals.C)
-            state = DualState(self._weights.blocks[0] * scale, duals.alpha * scale)
+            # The duals of the last fit on these data, scaled to C, stay feasible.
+            alpha = duals.alpha * np.float32(self.C / duals.C)
+            state = solver.begun(problem, alpha)
         options: Any = {"tol": self.tol, "random": random, "n_jobs": self.n_jobs}
         descent = solver.PreferenceDescent(problem, state, self.C, **options)
         with gap_bar(type(self).__name__, self.verbose, self.max_iter) as report:
-            gap, n_iter = solver.close_gap(descent, self.tol, self.max_iter, report)
+            gap, n_iter = descent.solve(self.max_iter, report)
         solver.warn_unless_closed(gap, self.tol, self.max_iter)
         self.duals_ = Duals(state.alpha, float(self.C), data) if self.warm_start else None
         return state.W, descent.objective, gap, n_iter

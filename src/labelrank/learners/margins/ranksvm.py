@@ -24,6 +24,8 @@ _CHUNK = 4096
 
 # The scores of an instance sum to 0 up to float32 rounding: that direction says nothing.
 _RANK = 1e-10
+# Intervals of scores that differ by less are equally wide: many margins are exactly 1 apart.
+_AS_WIDE = 1e-4
 
 
 @stored(
@@ -108,8 +110,8 @@ random_state, verbose
 def best_cuts(scores: Array, grades: Array) -> Array:
     """For each row the cut with the fewest labels on its wrong side, in the middle of its interval.
 
-    Of several such cuts the widest interval wins; one beyond the best or worst label lies at
-    distance 1 from it. Unknown labels (NaN) do not count.
+    Of several such cuts the widest interval wins, the upper one of equals; one beyond the best or
+    worst label lies at distance 1 from it. Unknown labels (NaN) do not count.
     """
     known = ~np.isnan(grades)
     order = np.argsort(np.where(known, -scores, np.inf), axis=1, kind="stable")
@@ -124,7 +126,8 @@ def best_cuts(scores: Array, grades: Array) -> Array:
     allowed = np.arange(errors.shape[1]) <= n_known[:, None]
     best = np.where(allowed, errors, np.inf)
     width = np.where(best == best.min(axis=1, keepdims=True), above - below, -np.inf)
-    cut = width.argmax(axis=1)[:, None]
+    widest = width.max(axis=1, keepdims=True)
+    cut = (width >= widest - _AS_WIDE).argmax(axis=1)[:, None]
     middle = 0.5 * (np.take_along_axis(above, cut, axis=1) + np.take_along_axis(below, cut, axis=1))
     return middle[:, 0]
 

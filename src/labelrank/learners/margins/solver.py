@@ -7,6 +7,7 @@ with ρ = 1 and M = 0 but within ADMM. The arcs are those that the learner decla
 """
 
 import hashlib
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,6 +33,12 @@ _GIB = 2**30
 SWEEPS = 2
 # An instance is left as it is if its own gap is below this part of what is allowed on average.
 SKIPPED = 0.2
+# Where more epochs than these seem to be needed, Newton steps take over (`newton`); looked at
+# every so often.
+PATIENCE, LOOK_EVERY = 500, 15
+MOST_HALVINGS = 60
+# Newton steps take X as a dense matrix from this share of non-zeros on.
+DENSE = 0.1
 
 
 class Solver(Protocol):
@@ -48,18 +55,41 @@ class Solver(Protocol):
 
 
 def close_gap(
-    solver: Solver, tol: float, max_iter: int, report: Callable[[float], Any] = lambda gap: None
-) -> tuple[float, int]:
-    """Epochs until the gap is at most `tol`; returns the gap and the number of epochs."""
+    solver: Solver, tol: float, max_iter: int, report: Callable[[float], Any] = lambda gap: None,
+    *, patience: int | None = None,
+) -> tuple[float, int]:  # fmt: skip
+    """Epochs until the gap is at most `tol`; returns the gap and the number of epochs.
+
+    With `patience` the loop also ends where more epochs than that seem to be needed.
+    """
+    guesses: list[float] = []
     for epoch in range(1, max_iter + 1):
-        gap = solver.epoch()
-        measured = gap <= solver.promising * tol or epoch == max_iter
-        if measured:
-            gap = solver.gap()
+        guesses.append(solver.epoch())
+        given_up = patience is not None and _epochs_needed(guesses, tol) > patience
+        measured = guesses[-1] <= solver.promising * tol or epoch == max_iter or given_up
+        gap = solver.gap() if measured else guesses[-1]
         report(gap)
-        if measured and gap <= tol:
+        if measured and (gap <= tol or given_up):
             break
     return gap, epoch
+
+
+def _epochs_needed(guesses: list[float], tol: float) -> float:
+    """In all, if the gap falls on as it fell of late; looked at now and then, else 0."""
+    if len(guesses) % LOOK_EVERY or len(guesses) < 2 * LOOK_EVERY:
+        return 0.0
+    before, now = min(guesses[:-LOOK_EVERY]), min(guesses)
+    if not 0 < now < before:
+        return math.inf if now > 0 else 0.0
+    return len(guesses) + LOOK_EVERY * math.log(max(now / tol, 1.0)) / math.log(before / now)
+
+
+def patience(rows: Rows, n_labels: int, max_iter: int, n_duals: int = 0) -> int | None:
+    """For `close_gap`; None where there is no memory for Newton steps, in double precision."""
+    n, d = rows.n_rows, rows.n_columns
+    size = n * d if len(rows.data) > DENSE * n * d else 2 * len(rows.data)
+    needed = 8 * (2 * size + 10 * (n + d) * n_labels + 10 * n_duals)
+    return min(PATIENCE, max_iter) if needed < available_bytes() else None
 
 
 def warn_unless_closed(gap: float, tol: float, max_iter: int, of: str = "") -> None:
@@ -205,6 +235,15 @@ class DualState:
             raise InputError(f"there must be {problem.n_duals} float32 duals; got {alpha.shape}")
 
 
+def begun(problem: PreferenceProblem, alpha: Float32) -> DualState:
+    """The state of these duals."""
+    from labelrank.learners.margins.smooth import weights_of
+
+    W = aligned_zeros(problem.shape)
+    W[:] = weights_of(problem, alpha)
+    return DualState(W, alpha)
+
+
 class PreferenceDescent:
     """Epochs of dual coordinate descent; the weights and duals of `state` change in place."""
 
@@ -233,6 +272,47 @@ class PreferenceDescent:
         self.loss, self.slack = measured(self.problem, self.state, self.C, self.n_jobs)
         self.visits.skip_left[:] = 0
         return self._relative_gap()
+
+    def solve(self, max_iter: int, report: Callable[[float], Any]) -> tuple[float, int]:
+        """Close the gap, by Newton steps where epochs do not; the gap, and epochs and steps."""
+        rows, n_labels = self.problem.X, self.problem.relevant.n_columns + 1
+        limit = patience(rows, n_labels, max_iter, self.problem.n_duals)
+        gap, n_iter = close_gap(self, self.tol, max_iter, report, patience=limit)
+        if gap > self.tol and n_iter < max_iter:
+            gap, n_steps = self._finish(max_iter - n_iter)
+            n_iter += n_steps
+        return (self._shorten(gap) if gap > self.tol else gap), n_iter
+
+    def _finish(self, max_steps: int) -> tuple[float, int]:
+        """Newton steps from here on; returns the gap and the number of steps."""
+        from labelrank.learners.margins import newton, smooth
+
+        problem, state, n_labels = self.problem, self.state, self.problem.relevant.n_columns + 1
+        W = smooth.weights_of(problem, state.alpha)[:, :n_labels]
+        bound = np.array([state.alpha.sum(dtype=float) - 0.5 * float((W * W).sum())])
+        losses = smooth.ArcLosses(problem, self.C, state.alpha)
+        ridge = np.ones(problem.X.n_columns)
+        steps = newton.Newton(newton.matrix(problem.X), ridge, losses, W, bound)
+        n_steps = steps.minimise(self.tol, max_steps)
+        state.W[:, :n_labels], state.alpha = steps.W, losses.duals
+        self.objective = float(steps.objective[0])
+        return float(steps.gaps[0]), n_steps
+
+    def _shorten(self, gap: float) -> float:
+        """Take the weights times the power of 1/2 that is no worse than W = 0; the gap there."""
+        bound, state = (1.0 - gap) * self.objective, self.state
+        nothing = Rows(np.zeros(len(self.loss) + 1, np.int64), *self.problem.X[1:3], 1)
+        zero = DualState(aligned_zeros((1, state.W.shape[1])), state.alpha)
+        loss, _ = measured(self.problem._replace(X=nothing), zero, self.C, self.n_jobs)
+        at_zero = float(loss.sum())
+        for _ in range(MOST_HALVINGS):
+            if self.objective <= at_zero:
+                break
+            state.W *= np.float32(0.5)
+            self.gap()
+        else:
+            state.W[:], self.objective = 0.0, at_zero
+        return max(self.objective - bound, 0.0) / self.objective if self.objective > 0 else 0.0
 
     def _relative_gap(self) -> float:
         """Note the objective too, by the losses of the instances when they were last visited."""
