@@ -145,6 +145,8 @@ LAYOUTS = {
     ),
     "JSON lines": ("a.jsonl", as_json(TRAIN, lines=True), {}, "n.csv", delimited(NEW_CSV)),
     "a JSON array": ("a.json", as_json(TRAIN), {}, "n.jsonl", as_json(NEW_CSV, lines=True)),
+    "JSON lines under .json": ("a.json", as_json(TRAIN, lines=True), {}, "n.json",
+                               as_json(NEW_CSV, lines=True)),
     "an array in a JSON object": (
         "a.json", b'{"count": 72, "data": ' + as_json(TRAIN) + b"}", {}, "n.json", as_json(NEW_CSV),
     ),

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +21,7 @@ DELIMITED = ("csv", "tsv")
 SPREADSHEETS = ("xlsx", "ods")
 STREAMED = ("jsonl", *DELIMITED, "text", "parquet")
 _ROWS_AT_ONCE = 50_000
+_OBJECT_PER_LINE = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 
 
 @dataclass
@@ -170,8 +173,11 @@ def refuse_constant(name: str) -> None:
 
 
 def _of_array(source: Source, options: Options) -> Frame:
-    """Frame of an array of JSON objects, also where it is the one array of objects in an object."""
-    value = _parsed(source.text(options.encoding), source.name, "a JSON array of objects")
+    """Frame of an array of JSON objects, also the only one in an object; or of JSON lines."""
+    text = source.text(options.encoding)
+    if _OBJECT_PER_LINE.match(text):
+        return _of_json(enumerate(source.split(text), 1), source)
+    value = _parsed(text, source.name, "a JSON array of objects")
     if isinstance(value, dict):
         arrays = [one for one in value.values() if _are_objects(one)]
         value = arrays[0] if len(arrays) == 1 else None
@@ -193,7 +199,7 @@ def _parquet(source: Source) -> Iterator[Any]:
     import polars as pl
 
     try:
-        is_file = source.path != "-" and not source.is_compressed
+        is_file = os.path.isfile(source.path) and not source.is_compressed
         yield pl.scan_parquet(source.path if is_file else io.BytesIO(source.content))
     except (LabelrankError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
