@@ -70,3 +70,34 @@ def test_what_is_not_there_is_named(run, model, options, message):
     done = run("explain", model, "-", "--format", "text", *options, stdin="oil\n")
     assert done.exit_code == 2
     assert message in done.output
+
+
+def fitted(run, tmp_path, *options):
+    data, path = tmp_path / "t.csv", tmp_path / "t.labelrank"
+    rows = ["colour,size,title,labels"]
+    for k in range(40):
+        warm = k % 2
+        rows.append(f"{'red' if warm else 'blue'},{k % 7},a {'sun' if warm else 'sea'} picture,"
+                    + ("warm" if warm else "cold;wet"))  # fmt: skip
+    data.write_text("\n".join(rows))
+    done = run("fit", data, "-o", path, "-q", "-l", "BR+", *options)
+    assert done.exit_code == 0, done.output
+    return data, path
+
+
+def test_reasons_of_a_table_are_in_its_own_columns(run, tmp_path):
+    data, path = fitted(run, tmp_path, "--column", "title=ignore")
+    done = run("explain", path, data, "--row", 2, "--label", "warm", "--json")
+    assert done.exit_code == 0, done.output
+    names = {one["feature"] for one in json.loads(done.output)["features"]}
+    assert "colour = red" in names
+    assert names <= {"colour = red", "colour = blue", "size"}
+    assert "colour = red" in run("explain", path, data, "--row", 2, "--label", "warm").output
+
+
+def test_reasons_of_several_texts_name_the_column(run, tmp_path):
+    data, path = fitted(run, tmp_path, "--column", "title=text", "--column", "colour=text")
+    done = run("explain", path, data, "--row", 2, "--label", "warm", "--json")
+    assert done.exit_code == 0, done.output
+    names = {one["feature"] for one in json.loads(done.output)["features"]}
+    assert {"title: sun", "colour: red"} <= names

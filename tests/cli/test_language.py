@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -150,3 +151,31 @@ def test_a_reader_that_has_gone_is_no_failure_of_ours():
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_the_terminal_and_speaks_plainly(run, monkeypatch, command, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERMINAL_WIDTH", str(width))
+    done = run(command, "--help")
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("Usage: ")
+    assert max(map(len, lines)) <= width
+    assert f"labelrank {command}" in done.stdout
+    assert not re.search(r"<list|list\[|Optional\[|\bstr\b|\bNone\b|kwargs|DataFrame", done.stdout)
+    about = lines[2].strip()
+    assert about
+    assert about[0].isupper()
+
+
+def test_no_option_means_an_input_in_one_command_and_an_output_in_another():
+    formats = {}
+    for command, one in options():
+        for name in one.opts:
+            if "format" in name:
+                formats.setdefault(name, set()).add(command)
+    shown = {name for name in formats if name not in HIDDEN}
+    assert "--format" in HIDDEN
+    assert "--input-format" in shown

@@ -349,3 +349,56 @@ def test_a_full_disk_is_told_in_one_sentence(model, news):
         )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.decode() == "labelrank: no space left on device\n"
+
+
+PROGRAM = [sys.executable, "-c", "from labelrank.cli import main; main()"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("form", "lines"),
+    [("text", ["rye\n", "oil\n"]), ("csv", ["id,text\nx,rye\n", 'y,"oil\nsea"\n']),
+     ("jsonl", ['{"text": "rye"}\n', '{"text": "oil"}\n'])],
+)  # fmt: skip
+def test_standard_input_is_answered_as_it_comes(model, form, lines, jobs):
+    command = ["predict", str(model), "-", "--json", "--input-format", form, "--jobs", str(jobs)]
+    with subprocess.Popen(
+        [*PROGRAM, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        found = []
+        for line in lines:
+            process.stdin.write(line.encode())
+            process.stdin.flush()
+            found.append(json.loads(process.stdout.readline())["labels"])
+        process.stdin.close()
+        assert process.stdout.read() == b""
+        assert process.wait(timeout=60) == 0
+    assert found == [["grain"], ["oil"]]
+
+
+def test_many_lines_that_are_there_are_answered_together(run, model, monkeypatch):
+    sizes = []
+    inner = answers.places
+
+    def places(tagger, asked):
+        sizes.append(len(asked[1]))
+        return inner(tagger, asked)
+
+    monkeypatch.setattr(answers, "places", places)
+    stdin = "rye\n" * 3000
+    arguments = ["predict", model, "-", "--input-format", "text", "--json"]
+    done = run(*arguments, stdin=stdin)
+    assert len(done.stdout.splitlines()) == 3000
+    assert max(sizes) > 1000
+    sizes.clear()
+    assert run(*arguments, "--flush", stdin="rye\noil\n").stdout.count("\n") == 2
+    assert sizes == [1, 1]
+
+
+def test_a_reader_that_stops_early_ends_a_table_without_noise(model, tmp_path):
+    (tmp_path / "in.txt").write_text("rye\n" * 9000)
+    line = f'"{sys.executable}" -c "from labelrank.cli import main; main()" predict '
+    line += f'"{model}" "{tmp_path / "in.txt"}" --long | head -1'
+    done = subprocess.run(["sh", "-c", line], capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0
+    assert done.stderr == b""

@@ -78,14 +78,16 @@ def _answered(
     """The documents in batches, with their rankings, in their order whatever `jobs`."""
     from labelrank.cli import answers, models
     from labelrank.errors import FormatError
-    from labelrank.evaluation.pool import ordered_map
+    from labelrank.evaluation.pool import PAUSE, ordered_map
 
     waiting: deque[Any] = deque()
 
     def asked() -> Iterator[Any]:
-        for dataset, total in source.batches(size, tagger, "test"):
+        for dataset, total in source.batches(size, tagger, "test", eager=True):
             waiting.append((dataset, total))
             yield wanted, models.documents_of(dataset, tagger)
+            if dataset.n_instances < size:
+                yield PAUSE
 
     first = 0
     load = trained.load if jobs not in (None, 1) else lambda: tagger

@@ -166,15 +166,20 @@ class Source(Reading):
         return found
 
     def batches(
-        self, size: int, tagger: Any = None, usual: str = "train"
+        self, size: int, tagger: Any = None, usual: str = "train", *, eager: bool = False
     ) -> Iterator[tuple[Any, int | None]]:
-        """Parts of the data with its whole size, if known; files of lines are never read whole."""
+        """Parts of the data with its whole size, if known; files of lines are never read whole.
+
+        Where eager, rows of standard input do not wait for those that have not come yet.
+        """
         from labelrank.datasets import formats
         from labelrank.resources import blocks
 
         use_folder(self.folder)
         if self._is_streamed():
-            parts = formats.stream(self.data, size, **self.options(tagger))
+            parts = formats.stream(
+                self.data, size, eager=eager and self.data == "-", **self.options(tagger)
+            )
             first = next(parts, None)
             if first is None or self.data == "-" or not _tells_parts(first):
                 for part in chain([] if first is None else [first], parts):

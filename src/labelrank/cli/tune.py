@@ -9,7 +9,7 @@ from typer import Option
 from labelrank.cli.options import Criteria, Recipe, Shown, only
 from labelrank.cli.sources import Source
 
-EXAMPLE = "labelrank tune train.csv --learner BSVM+ --criterion micro_f1 -o best.labelrank"
+EXAMPLE = "labelrank tune train.csv --learner BSVM+ --criterion micro_f1 -o best"
 
 
 def tune(

@@ -5,6 +5,7 @@ import io
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, count, islice
 from typing import IO, Any, NamedTuple
 
@@ -19,6 +20,7 @@ _SPELLED = {
 }  # fmt: skip
 _FOUND = ",;\t|"
 _HEAD, _HEAD_ROWS = 1 << 16, 200
+_PIECE = 1 << 16
 _OWN = {"csv": ",", "tsv": "\t"}
 USUAL = frozenset({"text", "texts", "document", "label", "labels", "tag", "tags", "topics"})
 _WIDE = ("utf-16", "utf16", "utf_16", "utf-32", "utf32", "utf_32")
@@ -240,10 +242,10 @@ def _narrow_lines(
     source: Source, file: IO[bytes], codec: str | None, is_strict: bool
 ) -> Iterator[str]:
     longest, is_ascii = source.limits.line, True
-    for number in count(1):
-        raw = file.readline(longest + 2)
-        if not raw:
-            return
+    coming = (
+        _at_hand(source, file) if source.eager else iter(partial(file.readline, longest + 2), b"")
+    )
+    for number, raw in enumerate(coming, 1):
         where = f"{source.name}, line {number}"
         source.limits.check("line", len(raw.rstrip(b"\r\n")), where)
         raw = raw.removeprefix(BOM_UTF8) if number == 1 else raw
@@ -252,6 +254,25 @@ def _narrow_lines(
             if not (is_strict or _is_utf8(raw)) and encodings.is_western(raw):
                 codec = encodings.WESTERN
         yield _decoded(raw, codec or "utf-8", where)
+
+
+def _at_hand(source: Source, file: IO[bytes]) -> Iterator[bytes]:
+    """Lines as they come; the source says where the next one must be waited for."""
+    pieces: list[bytes] = []
+    size = 0
+    more: Any = file
+    while piece := more.read1(_PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        source.limits.check("line", 0 if b"\n" in piece else size, source.name)
+        if b"\n" in piece:
+            *whole, rest = b"".join(pieces).split(b"\n")
+            pieces, size = [rest], len(rest)
+            for place, line in enumerate(whole, 1):
+                source.must_wait = place == len(whole)
+                yield line + b"\n"
+    if size:
+        yield b"".join(pieces)
 
 
 def _wide_lines(source: Source, file: IO[bytes], codec: str) -> Iterator[str]:

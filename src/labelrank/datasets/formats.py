@@ -193,16 +193,17 @@ def write(dataset: Dataset, path: AnyPath, *, format: str | None = None) -> None
 
 def stream(
     path: AnyPath, batch_size: int = 1000, *, format: str | None = None,
-    limits: Limits | None = None, merge_spellings: bool = False, **options: Any,
+    limits: Limits | None = None, merge_spellings: bool = False, eager: bool = False,
+    **options: Any,
 ) -> Iterator[Dataset]:  # fmt: skip
     """Read CSV, TSV, JSON lines, text or Parquet in batches; they are all read as the first is.
 
     Labels not named by an option are numbered as met. Standard input may stay open: a batch is
-    given as soon as its rows are there.
+    given as soon as its rows are there; an eager one, where its next row must be waited for.
     """
     from labelrank.datasets import records
 
-    source = Source(path, limits or records.UNBOUNDED)
+    source = Source(path, limits or records.UNBOUNDED, eager=eager)
     chosen = _known(format) if format else _by_ending(source)
     if chosen is None:
         chosen = "" if source.path == "-" else "jsonl"

@@ -85,11 +85,21 @@ def batches_of(
     if format in DELIMITED:
         yield from _batches_of_rows(lines, source, format, size, options)
         return
-    while numbered := list(islice(lines, size)):
+    while numbered := _some(lines, size, source):
         if format == "text":
             yield _of_lines(numbered, source, [])
         elif (frame := _of_json(numbered, source)).numbers:
             yield frame
+
+
+def _some(items: Iterator[Any], size: int, source: Source) -> list[Any]:
+    """The next items: `size` of them, or those before one that must be waited for."""
+    found = []
+    for item in islice(items, size):
+        found.append(item)
+        if source.must_wait:
+            break
+    return found
 
 
 def _told_by(line: str, used: Sequence[str], source: Source) -> str:
@@ -107,7 +117,7 @@ def _batches_of_rows(
         return
     names = delimited.header(first[1], options, source)
     start = [] if options.header else [first]
-    while batch := [*start, *islice(found.rows, size - len(start))]:
+    while batch := [*start, *_some(found.rows, size - len(start), source)]:
         start = []
         columns = delimited.columns(batch, names, source)
         numbers = [number for number, _ in batch]

@@ -78,11 +78,15 @@ _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-
 
 
 class Source:
-    """One file to read ("-": standard input), decompressed as its first bytes tell."""
+    """One file to read ("-": standard input), decompressed as its first bytes tell.
 
-    def __init__(self, path: AnyPath, limits: Limits | None = None) -> None:
+    Of an eager one, `must_wait` says that no further line is at hand.
+    """
+
+    def __init__(self, path: AnyPath, limits: Limits | None = None, *, eager: bool = False) -> None:
         self.path = str(path)
         self.limits = limits or Limits()
+        self.eager, self.must_wait = eager, False
         self.name = "standard input" if self.path == "-" else self.path
 
     @property

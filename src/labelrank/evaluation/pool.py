@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 from labelrank.errors import InputError, LabelrankError
 
 Work = Callable[[Any], Any]
+PAUSE = object()
 
 
 class EndedError(LabelrankError):
@@ -52,7 +53,8 @@ def ordered_map(
     function : callable
         Of a module, so that other processes can import it.
     items : iterable
-        Taken as they are needed: at most twice as many as processes are under way.
+        Taken as they are needed: at most twice as many as processes are under way. At a `PAUSE`
+        among them all results so far are given first: what comes next may take its time.
     jobs : int or None
         Number of processes, -1 for one per core. None or 1 works in this one.
     initial : callable or None
@@ -71,7 +73,7 @@ def ordered_map(
     n_jobs = effective_n_jobs(jobs)
     if n_jobs == 1:
         work = start()
-        yield from map(work, items)
+        yield from (work(item) for item in items if item is not PAUSE)
         return
     with Crew(n_jobs) as crew:
         submit = functools.partial(crew.submit, functools.partial(_on_one_thread, start))
@@ -95,13 +97,15 @@ def _in_order(
     error = None
     while True:
         try:
-            waiting.append(submit(next(items)))
+            item = next(items)
+            if item is not PAUSE:
+                waiting.append(submit(item))
         except StopIteration:
             break
         except Exception as met:
             error = met
             break
-        if len(waiting) == most:
+        while waiting and (item is PAUSE or len(waiting) == most):
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
