@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer import Option
 
-from labelrank.cli.options import Jobs, Shown, Trained, check_jobs
+from labelrank.cli.options import Jobs, Shown, Trained, check_jobs, mapped
 from labelrank.cli.sources import Source
 
 EXAMPLE = """labelrank predict tags.labelrank new.csv -o answers.csv
@@ -78,7 +78,6 @@ def _answered(
     """The documents in batches, with their rankings, in their order whatever `jobs`."""
     from labelrank.cli import answers, models
     from labelrank.errors import FormatError
-    from labelrank.evaluation.pool import PAUSE, ordered_map
 
     waiting: deque[Any] = deque()
 
@@ -86,13 +85,15 @@ def _answered(
         for dataset, total in source.batches(size, tagger, "test", eager=True):
             waiting.append((dataset, total))
             yield wanted, models.documents_of(dataset, tagger)
-            if dataset.n_instances < size:
+            if dataset.n_instances < size and jobs not in (None, 1):
+                from labelrank.evaluation.pool import PAUSE
+
                 yield PAUSE
 
     first = 0
     load = trained.load if jobs not in (None, 1) else lambda: tagger
     with shown.progress("ranking") as advance:
-        for rankings in ordered_map(answers.places, asked(), jobs=jobs, initial=load):
+        for rankings in mapped(answers.places, asked(), jobs, load):
             dataset, total = waiting.popleft()
             yield answers.batch_of(dataset, first, rankings, source.id_column)
             first += dataset.n_instances
