@@ -65,11 +65,16 @@ def held_back() -> Iterator[Held]:
 
     Only handlers written in Python wait, and only in the main thread: no others break into it.
 
-    >>> with held_back():
-    ...     signal.raise_signal(signal.SIGINT)
-    ...     print("done whole")
-    Traceback (most recent call last):
-    KeyboardInterrupt
+    >>> before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    >>> try:
+    ...     with held_back():
+    ...         signal.raise_signal(signal.SIGINT)
+    ...         print("done whole")
+    ... except KeyboardInterrupt:
+    ...     print("then interrupted")
+    done whole
+    then interrupted
+    >>> handler = signal.signal(signal.SIGINT, before)
     """
     handlers = _handlers() if threading.current_thread() is threading.main_thread() else {}
     held = Held(handlers)
