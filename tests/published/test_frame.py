@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from labelrank import experiments
 from labelrank.errors import MissingError
 from labelrank.experiments import Experiment, Record, judge, published, to_json
+from labelrank.experiments.verdicts import claim
 
 TABLES = [
     "cmlpc_rcv1", "mlpp_operations", "mlpp_rcv1", "mlpp_small", "plm_times", "pro_loss_msra",
@@ -27,17 +29,64 @@ def test_a_value_near_the_published_one_is_within_tolerance():
     assert verdicts([Record("a", "b", 10.0, 11.1)], tolerance=0.1) == ["outside"]
 
 
+def line(*ours):
+    """Three rivals, published as 7, 2 and 4."""
+    names = ("BR", "MMP", "NB")
+    return [
+        Record("loss", name, published, value)
+        for name, published, value in zip(names, (7.0, 2.0, 4.0), ours, strict=True)
+    ]
+
+
 def test_order_holds_when_the_rivals_of_a_line_compare_as_published():
-    line = [Record("loss", "BR", 7.0, 14.0), Record("loss", "MMP", 2.0, 4.0)]
-    assert verdicts(line, tolerance=0.1) == ["order holds"] * 2
-    swapped = [Record("loss", "BR", 7.0, 4.0), Record("loss", "MMP", 2.0, 14.0)]
-    assert verdicts(swapped, tolerance=0.1) == ["outside"] * 2
+    assert verdicts(line(14.0, 3.0, 5.0), tolerance=0.1) == ["order holds"] * 3
+    assert verdicts(line(3.0, 14.0, 5.0), tolerance=0.1) == ["outside"] * 3
+    assert verdicts(line(14.0, 5.0, 3.0), tolerance=0.1) == ["order holds", "outside", "outside"]
+
+
+def test_one_pair_is_no_order():
+    """Whatever two values are measured, one of two orders comes out."""
+    assert verdicts(line(14.0, 3.0, None), tolerance=0.1)[:2] == ["outside"] * 2
+    assert verdicts(line(14.0, 3.0, 5.0)[:2], tolerance=0.1) == ["outside"] * 2
 
 
 def test_rivals_may_stand_in_a_column():
-    table = [Record("BR", "loss", 7.0, 14.0), Record("MMP", "loss", 2.0, 4.0)]
-    assert verdicts(table, tolerance=0.1, along="column") == ["order holds"] * 2
-    assert verdicts(table, tolerance=0.1, along="row") == ["outside"] * 2
+    table = [replace(one, row=one.column, column="loss") for one in line(14.0, 3.0, 5.0)]
+    assert verdicts(table, tolerance=0.1, along="column") == ["order holds"] * 3
+    assert verdicts(table, tolerance=0.1, along="row") == ["outside"] * 3
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "verdict"),
+    [
+        (0.1, {}, "claim holds"),
+        (0.0, {}, "claim fails"),
+        (-0.1, {}, "claim fails"),
+        (0.1, {"below": 0.05}, "claim fails"),
+        (0.04, {"above": None, "below": 0.05}, "claim holds"),
+        (float("nan"), {}, "not available"),
+    ],
+)
+def test_a_sentence_holds_where_its_number_lies_between_its_bounds(value, bounds, verdict):
+    record = claim("A is ahead of B", "yeast", value, **bounds)
+    assert verdicts([record], tolerance=0.1) == [verdict]
+    if verdict.startswith("claim"):
+        shown = json.loads(to_json(record))
+        assert (shown["above"], shown["below"]) == (bounds.get("above", 0.0), bounds.get("below"))
+
+
+def test_claims_are_judged_by_what_was_measured():
+    def measure(*, seed, jobs):
+        yield Record("loss", "A", None, 1.0 + seed)
+        yield Record("loss", "B", None, 2.0)
+
+    def claims(found):
+        yield claim("A is ahead of B", "loss", found["loss", "B"] - found["loss", "A"])
+
+    chosen = replace(experiments.find("mlpp-rcv1"), measure=measure, claims=claims)
+    for seed, verdict in ((0, "claim holds"), (3, "claim fails")):
+        *_, last = experiments.run(chosen, seed=seed)
+        assert verdicts([last], tolerance=0.1) == [verdict]
 
 
 def test_a_value_without_published_one_is_only_measured_and_one_without_data_not_available():

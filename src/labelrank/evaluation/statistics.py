@@ -1,5 +1,6 @@
 """Is a difference real? Tests over folds and over data sets, rank totals, robustness."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,13 +36,18 @@ def paired_t_test(a: Any, b: Any) -> Test:
     return _tested(a, b, stats.ttest_rel, np.allclose)
 
 
-def wilcoxon(a: Any, b: Any) -> Test:
+def wilcoxon(a: Any, b: Any, *, alternative: str = "two-sided") -> Test:
     """Wilcoxon's signed-rank test on paired values; pairs without difference are left out.
 
-    >>> wilcoxon([1, 2, 3, 4, 5, 6], [2, 3, 5, 6, 8, 9]).p_value < 0.05
-    True
+    `alternative` is that the values of a and b differ, or one-sided: those of a are "less" or
+    "greater".
+
+    >>> wilcoxon([1, 2, 3, 4, 5, 6], [2, 3, 5, 6, 8, 9]).p_value
+    0.03125
+    >>> wilcoxon([1, 2, 3, 4, 5, 6], [2, 3, 5, 6, 8, 9], alternative="less").p_value
+    0.015625
     """
-    return _tested(a, b, stats.wilcoxon, np.array_equal)
+    return _tested(a, b, partial(stats.wilcoxon, alternative=alternative), np.array_equal)
 
 
 def _tested(a: Any, b: Any, test: Any, are_equal: Any) -> Test:

@@ -93,7 +93,7 @@ def _measured(
     place = figures.folder.set(folder / "figures" / experiment.name)
     start, cpu = time.perf_counter(), _cpu()
     try:
-        for record in experiment.measure(seed=seed, jobs=jobs):
+        for record in experiment.records(seed, jobs):
             records.append(record)
             tell(experiment, len(records))
     except Exception as failure:

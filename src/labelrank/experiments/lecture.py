@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import labelrank
-from labelrank.experiments import figures
+from labelrank.experiments import claims, figures
 from labelrank.experiments.protocol import hold_out, learner, with_known
 from labelrank.experiments.registry import experiment, published
 from labelrank.experiments.reuters import METHODS, documents, made, parts
@@ -106,7 +106,7 @@ def _scores(
     name="event-models", paper="003", table="Figures 1 to 4", data=("reuters21578", "debtags"),
     settings="naive Bayes by posteriors; vocabulary by document frequency; accuracy: the best "
     "label is relevant; Reuters: ModApte, debtags: a random third of the packages held out",
-    minutes=0.5, tolerance=0.05, along="column", quick=True,
+    minutes=0.5, tolerance=0.05, along="column", quick=True, claims=claims.of_event_models,
 )  # fmt: skip
 def event_models(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Accuracy of multinomial and Bernoulli naive Bayes over the size of the vocabulary."""
@@ -149,7 +149,7 @@ def event_model_curves(name: str, seed: int, most: int = 2**17) -> Iterator[Reco
     name="capacity", paper="003", table="capacity control", data=("reuters21578",),
     settings="ModApte, documents with a topic; error is 1 - micro-F1, kNN and naive Bayes cut at "
     "the mean number of topics",
-    minutes=3, tolerance=0.05,
+    minutes=3, tolerance=0.05, claims=claims.of_capacity,
 )  # fmt: skip
 def capacity(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Training and test error along C, k and alpha: over-fitting made visible."""
@@ -168,7 +168,7 @@ def capacity(*, seed: int, jobs: int | None) -> Iterator[Record]:
     name="reuters-kernels", paper="003", table="Joachims, kernels", data=("reuters21578",),
     settings="ModApte, all 9,603 training documents, TF-IDF with logarithmic counts, C = 1; "
     "polynomials (x·y + 1)^d, radial exp(-γ|x - y|²); break-even points in per cent",
-    minutes=3, tolerance=0.05,
+    minutes=3, tolerance=0.05, claims=claims.of_kernels,
 )  # fmt: skip
 def reuters_kernels(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """Break-even points of the ten largest categories by nine kernels."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import labelrank
-from labelrank.experiments import figures
+from labelrank.experiments import claims, figures
 from labelrank.experiments import pro_loss_protocol as bench
 from labelrank.experiments.pro_loss_protocol import FULL, PRIMED, QUICK, Effort, Outcome
 from labelrank.experiments.protocol import held
@@ -56,7 +56,7 @@ _REAL_SETTINGS = (
 
 @experiment(
     name="pro-loss", paper="002", table="Table 2, Figures 2 and 3", data=SETS,
-    settings=_FULL_SETTINGS, minutes=20, tolerance=0.1,
+    settings=_FULL_SETTINGS, minutes=20, tolerance=0.1, claims=claims.of_pro_loss,
 )  # fmt: skip
 def pro_loss(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """PRO loss of twelve methods, rank totals, robustness without order, and times."""
@@ -67,6 +67,7 @@ def pro_loss(*, seed: int, jobs: int | None) -> Iterator[Record]:
 @experiment(
     name="pro-loss-quick", paper="002", table="Table 2, Figures 2 and 3", data=SETS,
     settings=_QUICK_SETTINGS, minutes=3, tolerance=0.1, part_of="pro-loss",
+    claims=claims.of_pro_loss,
 )  # fmt: skip
 def pro_loss_quick(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """The comparison on PRO loss in minutes: fewer folds, values of C, epochs and rounds."""
@@ -77,7 +78,7 @@ def pro_loss_quick(*, seed: int, jobs: int | None) -> Iterator[Record]:
 @experiment(
     name="pro-loss-real", paper="002", table="Table 1, on other data", data=REAL_SETS,
     settings=_REAL_SETTINGS + "five folds; C in 2^-10..2^10 by three folds of the first",
-    minutes=30, tolerance=0.1,
+    minutes=30, tolerance=0.1, claims=claims.of_real_grades,
 )  # fmt: skip
 def pro_loss_real(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """PRO loss of twelve methods where the order of the relevant labels is real."""
@@ -89,7 +90,7 @@ def pro_loss_real(*, seed: int, jobs: int | None) -> Iterator[Record]:
 @experiment(
     name="pro-loss-real-quick", paper="002", table="Table 1, on other data", data=_FEW_REAL_SETS,
     settings=_REAL_SETTINGS + "three folds; C in 2^-6..2^6 by three folds of the first",
-    minutes=1, tolerance=0.1, part_of="pro-loss-real", quick=True,
+    minutes=1, tolerance=0.1, part_of="pro-loss-real", quick=True, claims=claims.of_real_grades,
 )  # fmt: skip
 def pro_loss_real_quick(*, seed: int, jobs: int | None) -> Iterator[Record]:
     """The comparison on real grades in minutes: six sets."""

@@ -2,14 +2,15 @@
 
 import csv
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import resources
 from typing import Any, NamedTuple
 
 import labelrank
 from labelrank.errors import MissingError, meant
-from labelrank.experiments.verdicts import Record
+from labelrank.experiments.verdicts import Record, read, recorded_file
 
 # Each is a module of this package; adding a paper is adding its name.
 PAPERS = ("perceptrons", "chains", "pro_loss", "reuters", "lecture", "plm")
@@ -24,6 +25,13 @@ TITLES = {
 }
 
 Measure = Callable[..., Iterable[Record]]
+Found = Mapping[tuple[str, str], float]  # what was measured, by row and column
+Judge = Callable[[Found], Iterable[Record]]
+
+
+def _nothing_said(found: Found) -> Iterable[Record]:
+    """The paper says nothing in words of it."""
+    return ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +40,8 @@ class Experiment:
 
     `tolerance` is relative to the published value; `along` says whether the rivals to be ordered
     stand in one "row" or one "column" of the table. `part_of` names the experiment of which this
-    is a part or a short form; `quick` ones are in the quick book.
+    is a part or a short form; `quick` ones are in the quick book. `claims` judges what the paper
+    says in words by what was measured.
     """
 
     name: str
@@ -47,6 +56,16 @@ class Experiment:
     part_of: str = ""
     quick: bool = False
     measure: Measure
+    claims: Judge = _nothing_said
+
+    def records(self, seed: int = 0, jobs: int | None = None) -> Iterator[Record]:
+        """The records as they are measured, then the claims; all still without verdict."""
+        found: dict[tuple[str, str], float] = {}
+        for record in self.measure(seed=seed, jobs=jobs):
+            if record.ours is not None:
+                found[record.row, record.column] = record.ours
+            yield record
+        yield from self.claims(found)
 
     @property
     def has_data(self) -> bool:
@@ -96,7 +115,7 @@ def run(chosen: Experiment, *, seed: int = 0, jobs: int | None = None) -> Iterat
     Data that is missing ends the experiment with one record that says so.
     """
     try:
-        yield from chosen.measure(seed=seed, jobs=jobs)
+        yield from chosen.records(seed, jobs)
     except MissingError as error:
         yield Record(row="", column="", note=str(error))
 
@@ -145,11 +164,30 @@ class Entry(NamedTuple):
         return ", ".join(f"{one.minutes:g}" for one in self.measured_by)
 
     @property
+    def is_claim(self) -> bool:
+        """Whether it is a sentence of the paper, not a table or figure."""
+        return self.label.startswith("in words")
+
+    @property
     def state(self) -> str:
-        """Whether it can be measured here."""
+        """Whether it can be measured here; of a claim, how often it held when it was recorded."""
         if not self.measured_by:
-            return "not measured"
+            return "not judged" if self.is_claim else "not measured"
+        recorded = _recorded()
+        said: list[str] = next((recorded[one, self.what] for one in self.by
+                                if (one, self.what) in recorded), [])  # fmt: skip
+        if self.is_claim and said:
+            return ", ".join(f"{said.count(one)} {one}" for one in dict.fromkeys(said))
         return "can run" if any(one.has_data for one in self.measured_by) else "data missing"
+
+
+@lru_cache(maxsize=1)
+def _recorded() -> dict[tuple[str, str], list[str]]:
+    """The recorded verdicts of each row of each experiment."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for cell, said in read(recorded_file()).items():
+        rows.setdefault((cell.experiment, cell.row), []).append(said.verdict)
+    return rows
 
 
 def in_papers() -> list[Entry]:

@@ -16,7 +16,11 @@ ORDER = "order holds"
 OUTSIDE = "outside"
 MEASURED = "measured"
 UNAVAILABLE = "not available"
-_BEST_FIRST = (WITHIN, ORDER, OUTSIDE, UNAVAILABLE)
+HOLDS = "claim holds"
+FAILS = "claim fails"
+# How bad each is; a value with nothing to compare it with is as good as any.
+_PLACES = {WITHIN: 0, HOLDS: 0, MEASURED: 0, ORDER: 1, OUTSIDE: 2, FAILS: 2, UNAVAILABLE: 3}
+_LEAST_RIVALS = 2  # of one rival, the order is right half of the time
 _MAY_MOVE = 0.005  # the share of a value by which other machines and libraries may change it
 
 
@@ -24,7 +28,8 @@ _MAY_MOVE = 0.005  # the share of a value by which other machines and libraries 
 class Record:
     """One cell of a table: the published value (None: not printed) and ours (None: no data).
 
-    A value that is `timed` depends on the machine.
+    A value that is `timed` depends on the machine. A claim made in words holds if the value is
+    more than `above` and less than `below`.
 
     >>> Record("BR", "one error", published=5.02, ours=5.1).difference
     0.08
@@ -37,6 +42,13 @@ class Record:
     note: str = ""
     verdict: str = ""
     timed: bool = False
+    above: float | None = None
+    below: float | None = None
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether the record judges a sentence, not a printed number."""
+        return self.above is not None or self.below is not None
 
     @property
     def difference(self) -> float | None:
@@ -46,12 +58,25 @@ class Record:
         return round(self.ours - self.published, 10)
 
 
+def claim(
+    said: str, of: str, value: float, *, above: float | None = 0.0, below: float | None = None,
+    note: str = "", timed: bool = False,
+) -> Record:  # fmt: skip
+    """What a paper says in words, `of` what (a data set), and the number that decides it.
+
+    >>> judge([claim("A is ahead of B", "yeast", 0.1)], tolerance=0)[0].verdict
+    'claim holds'
+    """
+    return Record(said, of, None, value, note, timed=timed, above=above, below=below)
+
+
 def judge(records: Sequence[Record], tolerance: float, along: str = "row") -> list[Record]:
     """The records with their verdicts.
 
     A value is "within tolerance" if it differs by at most `tolerance` × the published one. Else
-    "order holds" if it compares with every other value of its line (the same `along`: "row" or
-    "column") as the published ones do, else it is "outside".
+    "order holds" if there are two or more others in its line (the same `along`: "row" or "column"),
+    and it compares with each of them as the published ones do, else it is "outside". A claim holds
+    or fails.
     """
     return [replace(one, verdict=_verdict(one, records, tolerance, along)) for one in records]
 
@@ -59,6 +84,10 @@ def judge(records: Sequence[Record], tolerance: float, along: str = "row") -> li
 def _verdict(record: Record, records: Sequence[Record], tolerance: float, along: str) -> str:
     if record.ours is None or not math.isfinite(record.ours):
         return UNAVAILABLE
+    if record.is_claim:
+        above = -math.inf if record.above is None else record.above
+        below = math.inf if record.below is None else record.below
+        return HOLDS if above < record.ours < below else FAILS
     if record.published is None:
         return MEASURED
     if abs(record.ours - record.published) <= tolerance * abs(record.published):
@@ -69,7 +98,7 @@ def _verdict(record: Record, records: Sequence[Record], tolerance: float, along:
         if rival != record and getattr(rival, along) == getattr(record, along)
         if rival.ours is not None and rival.published is not None
     ]
-    return ORDER if agreed and all(agreed) else OUTSIDE
+    return ORDER if len(agreed) >= _LEAST_RIVALS and all(agreed) else OUTSIDE
 
 
 def _sign(difference: float) -> int:
@@ -79,7 +108,8 @@ def _sign(difference: float) -> int:
 def to_json(record: Record, **about: object) -> str:
     """One JSON line: what `about` says of the experiment, then the record."""
     told = {**about, **asdict(record), "difference": record.difference}
-    del told["timed"]
+    for key in ("timed", "above", "below")[: 1 if record.is_claim else 3]:
+        del told[key]
     return json.dumps({key: None if value != value else value for key, value in told.items()})
 
 
@@ -100,8 +130,8 @@ class Verdict(NamedTuple):
 
     @property
     def place(self) -> int:
-        """How bad the verdict is; a value with nothing to compare it with is as good as any."""
-        return 0 if self.verdict == MEASURED else _BEST_FIRST.index(self.verdict)
+        """How bad the verdict is."""
+        return _PLACES[self.verdict]
 
     def is_left_by(self, now: "Verdict") -> bool:
         """Whether the value of a later run is further away than the tolerance."""
@@ -151,7 +181,7 @@ def read(path: Path) -> dict[Cell, Verdict]:
             cell = Cell(*(str(entry[key]) for key in Cell._fields))
             value = None if entry.get("value") is None else float(entry["value"])
             recorded[cell] = Verdict(entry["verdict"], value, float(entry.get("tolerance", 0)))
-            if recorded[cell].verdict not in (MEASURED, *_BEST_FIRST):
+            if recorded[cell].verdict not in _PLACES:
                 raise ValueError
         except (ValueError, KeyError, TypeError, AttributeError):
             raise FormatError(
