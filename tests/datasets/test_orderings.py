@@ -7,6 +7,7 @@ from sklearn.model_selection import KFold
 
 from labelrank import BinaryRelevancePerceptron, MLkNN, Rocchio
 from labelrank.datasets import synthesize_order
+from labelrank.datasets.orderings import _default_scorers
 from labelrank.errors import InputError
 
 
@@ -48,6 +49,12 @@ def test_the_default_rankers_are_named_and_repeatable(form):
     assert (first.Y != second.Y).nnz == 0
     kind = "Bernoulli" if sp.issparse(X) else "Gaussian"
     assert first.scorers == ("MMP", "Rocchio", f"{kind} naive Bayes")
+
+
+def test_naive_bayes_of_sparse_features_is_that_of_words_present():
+    names = _default_scorers(sp.csr_array(np.eye(3)))
+    assert names["Bernoulli naive Bayes"].event_model == "bernoulli"
+    assert "Bernoulli naive Bayes" not in _default_scorers(np.eye(3))
 
 
 def test_the_order_can_be_learned_from_x():

@@ -73,6 +73,16 @@ def test_only_the_latest_bytes_are_kept():
     assert short._texts[2].tobytes() == label_text(2)[5:]
 
 
+def test_bz2_finds_what_stands_far_back_in_the_text_of_a_label():
+    """50,000 bytes back; a document is a part of the text of its label that no other holds."""
+    random = np.random.default_rng(0)
+    texts = ["".join(random.choice(list("abcdefghijklmnop"), 60_000)) for _ in range(4)]
+    learner = CompressionClassifier("bz2").fit(texts, np.eye(4))
+    for start in (2_000, 5_000):
+        scores = learner.decision_function([text[start : start + 3_000] for text in texts])
+        assert scores.argmax(axis=1).tolist() == [0, 1, 2, 3]
+
+
 def test_new_labels_start_without_text():
     late = CompressionClassifier().partial_fit(TEXTS[:2], Y[:2, :2])
     late.partial_fit(TEXTS[2:], Y[2:], classes=np.arange(3))

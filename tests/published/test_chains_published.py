@@ -2,6 +2,7 @@
 
 import pytest
 
+from labelrank import catalog
 from labelrank.experiments import Record, chains, figures, find, published, run
 from labelrank.experiments.chains import average_ranks, jaccards, mean_record
 
@@ -21,6 +22,13 @@ def test_average_ranks_are_counted_as_the_paper_counts_them(base):
     ]
     found = {record.column: record.ours for record in average_ranks(base, records)}
     assert found == pytest.approx(PRINTED_RANKS[base])
+
+
+def test_searches_are_made_of_the_chains_that_name_them():
+    for name, inner in (("MsCC", "MCC"), ("VsCC", "VCC")):
+        search = catalog.make(name)
+        assert type(search.estimator) is type(catalog.make(inner))
+        assert search.n_chains == 50
 
 
 @pytest.mark.data

@@ -97,6 +97,23 @@ def test_times_are_taken_on_the_number_of_cores_that_is_told(monkeypatch):
     assert set(used) == {4}
 
 
+def test_the_best_and_what_is_no_different_from_it_are_marked(monkeypatch):
+    """As the bold figures of Table 1: a paired t-test at 95 %."""
+    near, far = [0.11, 0.09, 0.105], [0.31, 0.29, 0.305]
+    losses = dict.fromkeys(pro_loss.METHODS, far) | {"ProSVM": [0.1, 0.1, 0.1], "GMLC": near}
+    found = [("wq", name, Outcome(losses=one, seconds=[1.0])) for name, one in losses.items()]
+    monkeypatch.setattr(protocol, "outcomes", lambda *_: iter(found))
+    marked = {r.column for r in pro_loss._real_table(("wq",), QUICK, 0, 1) if "best" in r.note}
+    assert marked == {"ProSVM", "GMLC"}
+
+
+def test_perceptrons_of_table_2_learn_for_a_hundred_epochs():
+    for name in ("PCn", "PCnR"):
+        made = protocol.made(name, protocol.FULL, 0, 1)
+        assert made.epochs == 100
+        assert not made.until_no_error
+
+
 @pytest.mark.data
 def test_splits_hold_graded_relevance_and_scaled_features():
     splits = splits_of("emotions", QUICK, 0, graded=False)

@@ -143,6 +143,18 @@ def test_warm_start_needs_fewer_epochs():
     assert learner.fit(X, Y).n_iter_ < cold / 2
 
 
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_duals_of_another_c_are_scaled_to_it(C):
+    """Those of a larger C are not allowed at a smaller one; scaled, they are near the answer."""
+    X, Y = problem(5, n=200)
+    options = dict(random_state=0, tol=1e-4)
+    warm = ProSVM(C=10, warm_start=True, **options).fit(X, Y).set_params(C=C).fit(X, Y)
+    assert warm.duals_.alpha.max() <= 1.001 * C
+    alone = ProSVM(C=C, **options).fit(X, Y)
+    assert warm.objective_ == pytest.approx(alone.objective_, rel=2e-4)
+    assert warm.dual_gap_ <= 1e-4
+
+
 def test_a_path_keeps_the_parameters_it_was_asked_for_and_no_duals():
     X, Y = problem(5)
     learner = ProSVM(n_blocks=3, random_state=0)

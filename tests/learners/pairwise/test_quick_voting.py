@@ -54,9 +54,12 @@ def test_transitive_duels_need_few_evaluations():
     strength = np.where(strength == 101 - 3, 50, strength)
     strength[-1] = 97.5
     margins = np.subtract.outer(strength, strength)[None].astype(float)
-    found = quick_voting(Table(margins), as_rows(np.zeros((1, 1))))
+    table = Table(margins)
+    found = quick_voting(table, as_rows(np.zeros((1, 1))))
     assert found_sets(found.scores) == sets_of(votes_of(margins))
     assert found.evaluations[0] < 101 * 100 / 2 / 10
+    # Each label that is asked meets all others, but those that were asked before have met it.
+    assert found.evaluations[0] == sum(100 - before for before in range(table.asked))
 
 
 @pytest.mark.parametrize("calibrated_epochs", [1, 3])
