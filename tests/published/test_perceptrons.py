@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from labelrank import PairwisePerceptron, catalog, experiments, metrics
+from labelrank import PairwisePerceptron, catalog, metrics
 from labelrank.datasets.dataset import Dataset
 from labelrank.experiments import figures, perceptrons
-
-
-def measured(name):
-    chosen = experiments.find(name)
-    found = list(experiments.run(chosen, seed=0, jobs=2))
-    return experiments.judge(found, chosen.tolerance, chosen.along)
 
 
 def values(records, row):
@@ -22,7 +16,7 @@ def values(records, row):
 
 
 @pytest.mark.data
-def test_pairwise_beats_mmp_beats_binary_relevance_on_rcv1():
+def test_pairwise_beats_mmp_beats_binary_relevance_on_rcv1(measured):
     """Table II: the order of the three holds for every loss."""
     records = measured("mlpp-rcv1")
     for loss in ("IsErr x100", "ErrSetSize", "Margin"):
@@ -34,7 +28,7 @@ def test_pairwise_beats_mmp_beats_binary_relevance_on_rcv1():
 
 
 @pytest.mark.data
-def test_operations_stand_in_the_ratios_of_table_four():
+def test_operations_stand_in_the_ratios_of_table_four(measured):
     """Training about L times as many as BR, prediction exactly (K - 1) / 2 times as many."""
     records = [one for one in measured("mlpp-operations") if one.published is not None]
     assert values(records, "prediction")["MLPP / BR"] == 50.0
@@ -44,7 +38,7 @@ def test_operations_stand_in_the_ratios_of_table_four():
 
 @pytest.mark.data
 @pytest.mark.slow
-def test_yeast_is_within_the_tolerance_of_table_three():
+def test_yeast_is_within_the_tolerance_of_table_three(measured):
     """1.5 points for IsErr and AvgP, 3 % for the others; ties are broken by lot, as in the paper.
 
     The IsErr of MLPP alone is further away: it is up to two points better than printed.

@@ -248,7 +248,7 @@ PLM = (
     _ec("EC-PLM", summary="Embedding and label codes learned in turns by voted perceptrons",
         grid=_SIZES),
     _ep("EP-PLM", summary="Label codes from co-occurrence, the embedding by a voted perceptron",
-        grid={**_SIZES, "code_scale": ("eigenvalue", "none")}),
+        grid={**_SIZES, "code_scale": ("eigenvalue", "sqrt", "none")}),
     _ec("EC-PLM+", summary="Embedding and codes together, from hard negatives, with AdaGrad steps",
         grid=_RATES, init="pca", update="adagrad", learning_rate=0.03, negatives=16),
     _ep("EP-PLM+",
