@@ -2,7 +2,6 @@
 by every run of the tests; the rest of the quick book by `make test-all`."""
 
 import math
-from collections import Counter
 
 import pytest
 
@@ -34,11 +33,14 @@ def test_those_in_seconds_are_in_the_quick_book():
 
 
 def test_most_recorded_verdicts_hold_a_value_and_a_tolerance():
-    """Without value: what was timed, and long experiments recorded before values were kept."""
+    """Without: claims, what was timed, and long experiments recorded before values were kept."""
     recorded = verdicts.read(verdicts.recorded_file())
-    without = Counter(cell.experiment for cell, one in recorded.items() if one.value is None)
+    without = {
+        cell.experiment for cell, one in recorded.items()
+        if one.value is None and not one.verdict.startswith("claim")
+    }  # fmt: skip
     for cell, one in recorded.items():
         if one.value is not None:
-            assert one.tolerance <= 0.0051 * abs(one.value), cell
+            assert one.tolerance <= 0.0055 * abs(one.value), cell
             assert math.isfinite(one.value), cell
-    assert not set(without) & set(IN_SECONDS)
+    assert not without & set(IN_SECONDS)

@@ -76,7 +76,7 @@ class Options:
 
 
 def reproduce(*, asked: Options, data: Folder = None, shown: Shown) -> None:
-    """List the tables and figures of the papers, run one, or all of them into a book.
+    """List the tables, figures and claims of the papers, run one, or all of them into a book.
 
     Exits with 1 if a verdict is worse than the recorded one, a value has moved away from it, or an
     experiment of --all or --quick failed.
@@ -215,7 +215,7 @@ def _list(json: bool) -> None:
     if json:
         as_json(_for_machines(entries))
         return
-    columns = ("paper", "table or figure", "what it shows", "NAME", "minutes", "state", "remark")
+    columns = ("paper", "where", "what it shows", "NAME", "minutes", "state", "remark")
     rows = []
     for one in entries:
         marked = ", ".join(each.name + "*" * each.quick for each in one.measured_by)
@@ -230,7 +230,8 @@ def _for_machines(entries: Sequence[Any]) -> list[dict[str, Any]]:
     shown = ("name", "paper", "table", "summary", "data", "settings", "minutes", "tolerance")
     return [
         {**{key: getattr(one, key) for key in shown},
-         "shows": [entry.label for entry in entries if one.name in entry.by],
+         "shows": [e.label for e in entries if one.name in e.by and not e.is_claim],
+         "claims": [e.what for e in entries if one.name in e.by and e.is_claim],
          "available": one.has_data}
         for one in registry.experiments()
     ] + [

@@ -161,10 +161,13 @@ def recorded_file() -> Path:
 
 
 def verdicts_of(name: str, records: Iterable[Record]) -> dict[Cell, Verdict]:
-    """What is recorded of each judged record of an experiment."""
+    """What is recorded of each judged record of an experiment.
+
+    A claim has no value of its own: those that it is made of are recorded.
+    """
     return {
         Cell(name, one.row, one.column): Verdict(one.verdict)
-        if one.timed or one.ours is None or one.verdict == UNAVAILABLE
+        if one.timed or one.is_claim or one.ours is None or one.verdict == UNAVAILABLE
         else Verdict(one.verdict, one.ours, float(f"{_MAY_MOVE * abs(one.ours):.2g}"))
         for one in records
     }
