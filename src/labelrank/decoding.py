@@ -15,6 +15,8 @@ import scipy.sparse as sp
 
 from labelrank._types import Array
 from labelrank.errors import InputError
+from labelrank.relevance import LabelCounts
+from labelrank.rows import without_features
 
 _HALVINGS = 30
 _GUESSED = (
@@ -104,7 +106,7 @@ class Probable:
     _set_is_cut: bool
     _ready: Callable[[Any], Any]
     _stacked: Callable[[Any, Any], Array]
-    _answer: Callable[[Any], Any]
+    _answered: Callable[[Any], Any]
 
     def predict_proba(self, X: Any) -> Any:
         """Probability of each label to be relevant (n × K); after a class vector rows sum to 1.
@@ -124,7 +126,7 @@ class Probable:
         return is_own or getattr(self, "calibration_", None) is not None
 
     def _probabilities(self, X: Any) -> Array:
-        scores, members = self._answer(X)
+        scores, members = self._answered(X)
         shares = self.link(scores)
         if self.target_.one_class:
             sums = shares.sum(axis=1, keepdims=True)
@@ -142,6 +144,50 @@ class Probable:
 
             return np.asarray(softmax(np.asarray(scores, np.float64), axis=1))
         return guessed(scores, self.cardinality_)
+
+
+class Prior:
+    """Gives a learner the answer where nothing is known: labels by how often they are relevant.
+
+    That is so for an instance whose features are all 0, unless such ones were learned.
+    """
+
+    target_: Any
+    # Whether instances without any feature can be learned: by an intercept, or a split of a tree.
+    _learns_silence = True
+    label_counts_: LabelCounts | None = None
+
+    def _silent(self, X: Any) -> Array:
+        """The instances of which nothing is known: they have no feature, and none such was met."""
+        counts = self.label_counts_
+        if counts is None or (counts.n_silent and self._learns_silence):
+            return np.zeros(X.shape[0], bool)
+        return self._without_features(X)
+
+    def _count_labels(self, X: Any, Y: sp.csr_array) -> None:
+        n_silent = int(np.count_nonzero(self._without_features(X)))
+        if self.label_counts_ is not None:
+            self.label_counts_ = self.label_counts_.add(Y, n_silent)
+
+    def _without_features(self, X: Any) -> Array:
+        return without_features(X)
+
+    def _prior(self) -> Array:
+        """The scores (K,) of an instance of which nothing is known: log odds of the labels."""
+        shares = self.label_shares()
+        return np.log(shares) if self.target_.one_class else np.log(shares / (1.0 - shares))
+
+    def label_shares(self) -> Array:
+        """How often each label is relevant where it is known (K,); of classes they sum to 1."""
+        shares = np.asarray(self.label_counts_.shares())  # type: ignore[union-attr]
+        return shares / shares.sum() if self.target_.one_class else shares
+
+    def _completed(self, X: Any, scores: Array) -> Array:
+        """The scores, or the prior ones of instances of which nothing is known."""
+        if np.isnan(scores).any():
+            raise InputError("got features that make scores overflow; scale them first")
+        silent = self._silent(X)
+        return np.where(silent[:, None], self._prior(), scores) if silent.any() else scores
 
 
 def has_probabilities(estimator: Any) -> bool:

@@ -39,3 +39,10 @@ def meant(got: str, known: Iterable[str], most: int = 3) -> str:
     names = {str(name).casefold(): str(name) for name in known}
     near = get_close_matches(got.casefold(), names, n=most, cutoff=0.5)
     return f"did you mean {' or '.join(names[one] for one in near)}? " if near else ""
+
+
+def one_sentence(message: str) -> str:
+    """scikit-learn's message without its paragraphs of advice."""
+    if "contains NaN" in message or "contains infinity" in message:
+        return message.split("\n")[0].rstrip(".") + "; fill in or leave out such values first"
+    return " ".join(message.split())

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Number
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -136,6 +136,43 @@ def unknown_part(Y: sp.csr_array) -> sp.csr_array:
 def _part(Y: sp.csr_array, chosen: npt.NDArray[np.bool_]) -> sp.csr_array:
     total = np.concatenate(([0], np.cumsum(chosen)))
     return sp.csr_array((Y.data[chosen], Y.indices[chosen], total[Y.indptr]), shape=Y.shape)
+
+
+@stored(
+    "LabelCounts", 1, relevant=array("i8", "K"), known=array("i8", "K"),
+    n_silent=value(int, least=0),
+)  # fmt: skip
+class LabelCounts(NamedTuple):
+    """How often labels are relevant and known, and how many instances have no feature at all."""
+
+    relevant: npt.NDArray[np.int64]
+    known: npt.NDArray[np.int64]
+    n_silent: int
+
+    @classmethod
+    def none(cls) -> "LabelCounts":
+        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
+
+    def add(self, Y: sp.csr_array, n_silent: int) -> "LabelCounts":
+        """With the instances of Y, of which so many have no feature; labels may be new in it."""
+        new = Y.shape[1] - len(self.known)
+        relevant, unknown = (
+            np.bincount(part.indices, minlength=Y.shape[1])
+            for part in (relevant_part(Y), unknown_part(Y))
+        )
+        return LabelCounts(
+            np.pad(self.relevant, (0, new)) + relevant,
+            np.pad(self.known, (0, new)) + Y.shape[0] - unknown,
+            self.n_silent + n_silent,
+        )
+
+    def after_loading(self) -> None:
+        if (self.relevant < 0).any() or (self.relevant > self.known).any():
+            raise ValueError("a label is relevant more often than it is known")
+
+    def shares(self) -> npt.NDArray[np.float64]:
+        """How often each label is relevant, from 0 to 1, by Krichevsky and Trofimov."""
+        return (self.relevant + 0.5) / (self.known + 1.0)
 
 
 @stored(

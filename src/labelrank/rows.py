@@ -13,6 +13,8 @@ import scipy.sparse as sp
 from labelrank.errors import InputError
 
 _INT32_MAX = np.iinfo(np.int32).max
+# Sums of squares of such numbers stay well within the range of single precision.
+_LARGEST, _SMALLEST = 1e15, 1e-15
 
 
 class Rows(NamedTuple):
@@ -141,3 +143,23 @@ def scaled_to_unit(X: sp.csr_array) -> sp.csr_array:
     length = np.sqrt(np.bincount(row, X.data**2, minlength=X.shape[0]))
     X.data /= np.where(length > 0, length, 1.0)[row]
     return X
+
+
+def check_magnitude(X: Any, *, learning: bool) -> None:
+    """Raise InputError for features whose sums of squares leave the range of single precision."""
+    values = X.data if sp.issparse(X) else X
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if largest > _LARGEST or (learning and 0.0 < largest < _SMALLEST):
+        bound, what = ("most", _LARGEST) if largest > _LARGEST else ("least", _SMALLEST)
+        raise InputError(
+            f"got features as large as {largest:.3g}, but the largest may be {what:g} at {bound}; "
+            "scale the features first"
+        )
+
+
+def without_features(X: Any) -> npt.NDArray[np.bool_]:
+    """The rows in which every feature is 0: they tell nothing."""
+    if not sp.issparse(X):
+        return np.asarray((X == 0).all(axis=1))
+    n_used = np.concatenate(([0], np.cumsum(X.data != 0)))
+    return n_used[X.indptr[1:]] == n_used[X.indptr[:-1]]

@@ -122,7 +122,7 @@ def prepared(learner: Any, seed: int | None, n_jobs: int | None) -> Any:
     What has been set stays: only parameters that are None are changed.
     """
     if seed is not None:
-        from labelrank.learners.base import seeded
+        from labelrank.learners.around import seeded
 
         learner = seeded(learner, seed)
     known = learner.get_params(deep=True)

@@ -14,8 +14,7 @@ from labelrank._types import Array
 from labelrank.declared import a_learner, array, cut, flag, nested, number, seed, stored, threads
 from labelrank.errors import InputError
 from labelrank.kernels.random import uniform
-from labelrank.learners.around import Around
-from labelrank.learners.base import seeded
+from labelrank.learners.around import Around, seeded
 
 # Cumulative probabilities of a Poisson number of mean 1: how often a bootstrap meets an instance.
 _POISSON = np.cumsum(np.exp(-1.0) / np.cumprod([1.0, *range(1, 12)]))
@@ -74,6 +73,8 @@ class BaggedRanker(Around):
     @property
     def _calibrated(self) -> bool:  # type: ignore[override]
         return getattr(self.estimator, "is_calibrated", True)
+
+    _asks_inside = False  # the labels of all instances count, not those of the samples
 
     def _size(self, n: int) -> int:
         wanted = n if self.sample_size is None else self.sample_size

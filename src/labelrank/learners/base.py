@@ -21,11 +21,11 @@ from labelrank import decoding
 from labelrank._estimators import BaseEstimator, ClassifierMixin
 from labelrank._types import Array, Float64, Int64
 from labelrank.declared import array, check_parameters, nested, stored, value
-from labelrank.errors import InputError, InputTypeError
+from labelrank.errors import InputError, InputTypeError, one_sentence
 from labelrank.interrupts import held_back
-from labelrank.relevance import TargetInfo, cardinality, without_mask
+from labelrank.relevance import LabelCounts, TargetInfo, cardinality, without_mask
 from labelrank.resources import blocks
-from labelrank.rows import canonical, short_indices
+from labelrank.rows import canonical, check_magnitude, short_indices
 
 _SCORES_AT_ONCE = 1 << 20
 
@@ -44,8 +44,9 @@ class Answer(NamedTuple):
     feature_names_in_=array("O", "d", optional=True),
     cardinality_=value(float, least=0.0, most="K"),
     n_seen_=value(int, least=0),
+    label_counts=nested("LabelCounts", attribute="label_counts_", optional=True),
 )
-class LabelRanker(decoding.Probable, ClassifierMixin, BaseEstimator):
+class LabelRanker(decoding.Probable, decoding.Prior, ClassifierMixin, BaseEstimator):
     """Base of all learners.
 
     Fitted on a relevance matrix (n × K), `decision_function` gives n × K scores, `rank` label
@@ -53,8 +54,10 @@ class LabelRanker(decoding.Probable, ClassifierMixin, BaseEstimator):
     label per instance), scikit-learn's conventions hold: `predict` gives the top-ranked class,
     and the decision function of two classes is one column, the second over the first.
     Where a learner has no threshold of its own, its parameter `threshold` cuts the ranking: at a
-    score, or at as many labels as an instance had on average ("cardinality"). `n_jobs` threads
-    never change a result; `verbose` above 0 shows a progress bar.
+    score, or at as many labels as an instance had on average ("cardinality"). An instance whose
+    features are all 0 tells nothing: its labels are ranked by how often they are relevant, and
+    score the log odds of that, unless such instances were learned. `n_jobs` threads never change
+    a result; `verbose` above 0 shows a progress bar.
 
     Attributes
     ----------
@@ -80,13 +83,27 @@ class LabelRanker(decoding.Probable, ClassifierMixin, BaseEstimator):
     def _answer(self, X: Any) -> Answer:
         """Scores and sets of checked instances; learners whose sets are no cut override it."""
         scores = self._scores(X)
+        return Answer(scores, self._members(scores))
+
+    def _members(self, scores: Array) -> Array:
         if self.target_.one_class:
-            return Answer(scores, decoding.first(scores, 1))
+            return decoding.first(scores, 1)
         if self._calibrated:
-            return Answer(scores, decoding.above(scores))
+            return decoding.above(scores)
         if self.threshold == "cardinality":
-            return Answer(scores, decoding.first(scores, round(self.cardinality_)))
-        return Answer(scores, decoding.above(scores, float(self.threshold)))
+            return decoding.first(scores, round(self.cardinality_))
+        return decoding.above(scores, float(self.threshold))
+
+    def _scored(self, X: Any) -> Array:
+        return self._completed(X, self._scores(X))
+
+    def _answered(self, X: Any) -> Answer:
+        scores, members = self._answer(X)
+        completed = self._completed(X, scores)
+        if completed is not scores:
+            prior = self._members(completed)
+            members = np.where(self._silent(X)[:, None], prior, members)
+        return Answer(completed, members)
 
     def _check_combinations(self) -> None:
         """Raise InputError for parameters that are right one by one but do not go together."""
@@ -121,19 +138,21 @@ class LabelRanker(decoding.Probable, ClassifierMixin, BaseEstimator):
             self._check_values(X, Y)
             self.target_, self.n_seen_ = target, X.shape[0]
             self.cardinality_ = cardinality(Y)
+            self.label_counts_ = LabelCounts.none()
+            self._count_labels(X, Y)
             learn(X, Y)
         return self
 
     def decision_function(self, X: Any) -> Array:
         """Scores, larger is more relevant; 0 is the threshold of a calibrated learner."""
-        scores = self._stacked(self._scores, self._ready(X))
+        scores = self._stacked(self._scored, self._ready(X))
         if self.target_.one_class and self.n_labels_ == 2:
             return scores[:, 1] - scores[:, 0]
         return scores
 
     def answer(self, X: Any) -> Answer:
         """Scores and predicted sets of the same instances, computed once."""
-        answers = [self._answer(block) for block in self._row_blocks(self._ready(X))]
+        answers = [self._answered(block) for block in self._row_blocks(self._ready(X))]
         if len(answers) == 1:
             return answers[0]
         return Answer(*(np.vstack(parts) for parts in zip(*answers, strict=True)))
@@ -143,7 +162,7 @@ class LabelRanker(decoding.Probable, ClassifierMixin, BaseEstimator):
         X, target = self._ready(X), self.target_
         if target.one_class:
             return self.classes_[self._first(X, 1)[:, 0]]
-        members = (self._answer(block).members for block in self._row_blocks(X))
+        members = (self._answered(block).members for block in self._row_blocks(X))
         sets = [decoding.indicator(m, sparse=target.sparse, dtype=target.dtype) for m in members]
         return sp.csr_array(sp.vstack(sets)) if target.sparse else np.vstack(sets)
 
@@ -156,8 +175,8 @@ class LabelRanker(decoding.Probable, ClassifierMixin, BaseEstimator):
 
     def _ranked(self, X: Any, top: int | None) -> Array:
         if self._set_is_cut or self.target_.one_class:
-            return decoding.rank(self._scores(X), top)
-        answer = self._answer(X)
+            return decoding.rank(self._scored(X), top)
+        answer = self._answered(X)
         return decoding.rank(answer.scores, top, answer.members)
 
     def _row_blocks(self, X: Any) -> Iterator[Any]:
@@ -210,7 +229,8 @@ class LabelRanker(decoding.Probable, ClassifierMixin, BaseEstimator):
         except TypeError as error:
             raise InputTypeError(f"got X that is no matrix of numbers: {error}") from error
         except ValueError as error:
-            raise InputError(_one_sentence(str(error))) from error
+            raise InputError(one_sentence(str(error))) from error
+        check_magnitude(X, learning=reset)
         return short_indices(sp.csr_array(X)) if sp.issparse(X) else X
 
     def __sklearn_tags__(self) -> Tags:
@@ -248,6 +268,7 @@ class IncrementalRanker(LabelRanker):
             if first:
                 target, n_before = TargetInfo.of(Y, classes), 0
                 self.n_seen_, self.cardinality_ = 0, 0.0
+                self.label_counts_ = LabelCounts.none()
             else:
                 target = self.target_ if classes is None else self.target_.widened(classes)
                 n_before = self.n_labels_
@@ -259,6 +280,7 @@ class IncrementalRanker(LabelRanker):
             total = self.cardinality_ * self.n_seen_ + cardinality(Y) * X.shape[0]
             self.n_seen_ += X.shape[0]
             self.cardinality_ = total / max(self.n_seen_, 1)
+            self._count_labels(X, Y)
             if first:
                 self._set_up(X, Y)
             self._learn_more(X, Y)
@@ -288,27 +310,6 @@ def unchanged_if_refused(learner: Any) -> Iterator[None]:
     except BaseException:
         learner.__dict__ = before
         raise
-
-
-def seeded(learner: Any, seed: int, *, replace: bool = False) -> Any:
-    """The learner with a number for every random state in it that is None; all, if `replace`.
-
-    The learner's own random state is `seed`, those within it `seed` + 1, + 2, ..., by name; with
-    `replace` all are numbered by name.
-    """
-    states = learner.get_params(deep=True)
-    names = sorted(name for name in states if name.rpartition("__")[2] == "random_state")
-    if not replace:
-        names = [name for name in names if states[name] is None]
-        names.sort(key=lambda name: name != "random_state")
-    return learner.set_params(**{name: (seed + i) % 2**31 for i, name in enumerate(names)})
-
-
-def _one_sentence(message: str) -> str:
-    """scikit-learn's message without its paragraphs of advice."""
-    if "contains NaN" in message or "contains infinity" in message:
-        return message.split("\n")[0].rstrip(".") + "; fill in or leave out such values first"
-    return " ".join(message.split())
 
 
 class Explanation(NamedTuple):
@@ -359,6 +360,9 @@ class Explained:
         row = self._one_row(x)
         a, b = self._label(label), None if over is None else self._label(over)
         weights, constant = self._reason(a, b)
+        if self._silent(row)[0]:  # type: ignore[attr-defined]
+            prior = self._prior()  # type: ignore[attr-defined]
+            constant = float(prior[a] - (0.0 if b is None else prior[b]))
         addends = row.data.astype(np.float64) * np.asarray(weights, np.float64)[row.indices]
         order = np.argsort(-np.abs(addends), kind="stable")
         features = row.indices[order].astype(np.int64)

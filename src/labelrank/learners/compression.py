@@ -123,6 +123,7 @@ class CompressionClassifier(IncrementalRanker):
     n_jobs: int | None = threads()
 
     _calibrated = False
+    _learns_silence = False
 
     def _check_combinations(self) -> None:
         least, most = COMPRESSORS[self.compressor].levels
@@ -141,6 +142,9 @@ class CompressionClassifier(IncrementalRanker):
         if reset:
             self.n_features_in_ = texts.shape[1]
         return texts
+
+    def _without_features(self, X: Array) -> Array:
+        return np.array([not text.strip() for text in X[:, 0]], bool)
 
     def _set_up(self, X: Array, Y: sp.csr_array) -> None:
         self._texts = [_NO_TEXT] * Y.shape[1]

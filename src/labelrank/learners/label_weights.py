@@ -116,6 +116,7 @@ class LinearRanker(Explained, LabelRanker):
 
     _weights: LabelWeights
     n_jobs: int | None
+    fit_intercept: bool
     # True where the weights of the threshold label stand behind those of the labels.
     _weighs_threshold = False
 
@@ -126,6 +127,10 @@ class LinearRanker(Explained, LabelRanker):
 
     def _scores(self, X: Any) -> Array:
         return self._weights.scores(as_rows(X), self.n_jobs)
+
+    @property
+    def _learns_silence(self) -> bool:  # type: ignore[override]
+        return bool(self.fit_intercept)
 
     @property
     def coef_(self) -> Array:

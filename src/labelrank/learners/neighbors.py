@@ -196,6 +196,7 @@ class InvertedIndexKNN(IncrementalRanker):
     n_jobs: int | None = threads()
 
     _calibrated = False
+    _learns_silence = False
 
     def _set_up(self, X: Any, Y: sp.csr_array) -> None:
         self._X, self._Y = (sp.csr_array((0, part.shape[1])) for part in (X, Y))
@@ -228,6 +229,10 @@ class InvertedIndexKNN(IncrementalRanker):
             similar = np.maximum(cosines, 0.0)
             weights = np.where(similar.any(axis=1, keepdims=True), similar, 1.0)
         return shares(weights, near, self._Y)
+
+    def _prior(self) -> Array:
+        """Of all training documents, as if all were equally near."""
+        return self.label_shares()
 
     def link(self, scores: Array) -> Array:
         """Shares of the votes."""
@@ -306,6 +311,10 @@ class MLkNN(LabelRanker):
                 "got algorithm='index' with the Euclidean metric and rows of unequal length; "
                 "use metric='cosine', scale the rows to equal length, or algorithm='brute'"
             )
+
+    @property
+    def _learns_silence(self) -> bool:  # type: ignore[override]
+        return self._by() == "euclidean"
 
     def _by(self) -> str:
         return "cosine" if self.algorithm == "index" else self.metric

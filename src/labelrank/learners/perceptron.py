@@ -51,6 +51,7 @@ class LinearPerceptron(Explained, IncrementalRanker):
 
     # True for rules that couple the labels: all are then in one block, for one thread.
     _together = False
+    _learns_silence = False
 
     @property
     def preferences(self) -> Preferences:

@@ -128,6 +128,9 @@ class LabelPowerset(LabelRanker):
         members = self.sets_[probabilities.argmax(axis=1)].toarray() > 0
         return Answer(probabilities @ self.sets_.toarray() - 0.5, members)
 
+    def _prior(self) -> Array:
+        return self.label_shares() - 0.5
+
     def link(self, scores: Array) -> Array:
         """Probabilities of the sets that hold each label."""
         return np.clip(scores + 0.5, 0.0, 1.0)

@@ -57,6 +57,7 @@ class Rocchio(IncrementalRanker):
     threshold: Any = cut()
 
     _calibrated = False
+    _learns_silence = False
 
     def _check_values(self, X: Any, Y: sp.csr_array) -> None:
         self._check_queries((Y.shape[1], X.shape[1]))

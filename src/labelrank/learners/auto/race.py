@@ -20,11 +20,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from labelrank._estimators import BaseEstimator
 from labelrank._types import Array
+from labelrank.learners.around import seeded
 from labelrank.learners.auto.blend import Blend, Line, best_blend
 from labelrank.learners.auto.candidates import Candidate, Size
 from labelrank.learners.auto.goal import Goal, Judged
 from labelrank.learners.auto.weighting import AS_GIVEN, Weighting
-from labelrank.learners.base import seeded
 from labelrank.resources import run_jobs
 
 HELD = 5

@@ -79,12 +79,10 @@ class ColumnLearner(LabelRanker):
     def predict(self, X: Any) -> Any:
         """The chosen path: a 0/1 matrix, the classes of each column, or one class per instance."""
         check_is_fitted(self)
-        codes, target = self._paths(self._check_X(X, reset=False)), self.target_
-        if target.one_class:
-            return self.classes_[codes[:, 0]]
-        if not target.holds_classes:
-            return decoding.indicator(codes > 0, sparse=target.sparse, dtype=target.dtype)
-        columns = zip(target.columns, codes.T, strict=True)
+        if not self.target_.holds_classes:
+            return super().predict(X)
+        codes = self._paths(self._check_X(X, reset=False))
+        columns = zip(self.target_.columns, codes.T, strict=True)
         return np.column_stack([classes[chosen] for classes, chosen in columns])
 
     def predict_proba(self, X: Any) -> Any:
@@ -110,6 +108,9 @@ class ColumnLearner(LabelRanker):
         X = self._check_X(X, reset=False)
         equal = (self._paths(X) == self.target_.encode(y, X.shape[0])).all(axis=1)
         return float(np.average(equal, weights=sample_weight))
+
+    def _silent(self, X: Any) -> Array:
+        return super()._silent(X) & (not self.target_.holds_classes)
 
     def _scores(self, X: Any) -> Array:
         return self._log_odds(self.decode(X))
@@ -217,6 +218,7 @@ class ChainLearner(ColumnLearner):
         check_parameters(chain)
         chain.target_, chain.cardinality_ = owner.target_, owner.cardinality_
         chain.n_seen_, chain.n_features_in_ = owner.n_seen_, owner.n_features_in_
+        chain.label_counts_ = owner.label_counts_
         if hasattr(owner, "feature_names_in_"):
             chain.feature_names_in_ = owner.feature_names_in_
         return chain

@@ -20,7 +20,7 @@ from labelrank._types import Array, Float64, Int32, Int64
 from labelrank.declared import anything, array, stored, value
 from labelrank.decoding import has_probabilities
 from labelrank.errors import InputError
-from labelrank.learners.base import seeded
+from labelrank.learners.around import seeded
 from labelrank.learners.chains.logistic import LogisticLink, Problem, SharedDesign
 from labelrank.relevance import TargetInfo, is_class_vector
 from labelrank.rows import short_indices

@@ -147,11 +147,14 @@ class PairwiseClassifier(LabelRanker):
         coupled = votes.in_row_blocks(
             X.shape[0], width, lambda first, last: couple(self._chances(X[first:last]))
         )
-        if not self.calibrated:
-            return coupled
-        if self.target_.one_class:
-            return coupled[:, :-1] / coupled[:, :-1].sum(axis=1, keepdims=True)
-        return coupled[:, :-1] / (coupled[:, :-1] + coupled[:, -1:])
+        if self.calibrated and self.target_.one_class:
+            coupled = coupled[:, :-1] / coupled[:, :-1].sum(axis=1, keepdims=True)
+        elif self.calibrated:
+            coupled = coupled[:, :-1] / (coupled[:, :-1] + coupled[:, -1:])
+        shares = np.exp(-np.logaddexp(0.0, -self._prior()))
+        if self.target_.one_class or not self.calibrated:
+            shares /= shares.sum()
+        return np.where(self._silent(X)[:, None], shares, coupled)
 
 
 def _base(estimator: Any) -> Any:

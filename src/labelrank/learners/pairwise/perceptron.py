@@ -129,6 +129,10 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     def _calibrated(self) -> bool:  # type: ignore[override]
         return bool(self.calibrated)
 
+    @property
+    def _learns_silence(self) -> bool:  # type: ignore[override]
+        return bool(self.kernel != "linear")
+
     def _check_combinations(self) -> None:
         if self.shortlist is not None:
             check_shortlist(self.shortlist)

@@ -69,6 +69,7 @@ class CentroidRanker(IncrementalRanker):
     threshold: Any = cut()
 
     _calibrated = False
+    _learns_silence = False
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self.sums_ = sp.csr_array((self.n_labels_, X.shape[1]))

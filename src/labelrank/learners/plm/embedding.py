@@ -165,6 +165,7 @@ class EmbeddingRanker(IncrementalRanker):
     # With arcs="any", the two labels of an arc may belong to two instances.
     preferences = Preferences.each(Kind.RELEVANT_IRRELEVANT)
     _calibrated = False
+    _learns_silence = False
     _codes_learn = False
 
     def _first_codes(self, Y: sp.csr_array) -> Array:

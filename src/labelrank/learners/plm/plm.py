@@ -90,6 +90,10 @@ class PreferenceLearningMachine(IncrementalRanker):
     preferences = Preferences.each(Kind.RELEVANT_IRRELEVANT)
     _calibrated = False
 
+    @property
+    def _learns_silence(self) -> bool:  # type: ignore[override]
+        return self.kernel is not None
+
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self._set_up(X, Y)
         random = check_random_state(self.random_state)

@@ -232,6 +232,10 @@ class ForestRanker(LabelRanker):
         total = np.tile(self.prior_, (X.shape[0], 1))
         return add_by_block(X, self.n_jobs, total, add) / (len(self.trees_.roots) + 1.0)
 
+    def _prior(self) -> Array:
+        """Scores are shares, of the labels and after a class vector of the classes."""
+        return self.label_shares()
+
     def link(self, scores: Array) -> Array:
         """The scores, which are shares."""
         return scores
