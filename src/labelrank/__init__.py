@@ -32,6 +32,7 @@ _HOME = {
     "TwoStageRanker": "learners.margins.ranksvm",
     "BinaryRelevanceSVM": "learners.margins.binary_relevance",
     "BinaryRelevanceLogistic": "learners.margins.binary_relevance",
+    "KernelSVM": "learners.margins.kernel_svm",
     "InvertedIndexKNN": "learners.neighbors",
     "Rocchio": "learners.rocchio",
     "NaiveBayesRanker": "learners.naive_bayes",

@@ -34,6 +34,7 @@ from labelrank.learners.margins.binary_relevance import (
     BinaryRelevanceLogistic as BinaryRelevanceLogistic,
 )
 from labelrank.learners.margins.binary_relevance import BinaryRelevanceSVM as BinaryRelevanceSVM
+from labelrank.learners.margins.kernel_svm import KernelSVM as KernelSVM
 from labelrank.learners.margins.prosvm import ProSVM as ProSVM
 from labelrank.learners.margins.ranksvm import RankSVM as RankSVM
 from labelrank.learners.margins.ranksvm import TwoStageRanker as TwoStageRanker

@@ -153,6 +153,7 @@ class Prior:
     """
 
     target_: Any
+    _scores: Callable[[Any], Array]
     # Whether instances without any feature can be learned: by an intercept, or a split of a tree.
     _learns_silence = True
     label_counts_: LabelCounts | None = None
@@ -181,6 +182,9 @@ class Prior:
         """How often each label is relevant where it is known (K,); of classes they sum to 1."""
         shares = np.asarray(self.label_counts_.shares())  # type: ignore[union-attr]
         return shares / shares.sum() if self.target_.one_class else shares
+
+    def _scored(self, X: Any) -> Array:
+        return self._completed(X, self._scores(X))
 
     def _completed(self, X: Any, scores: Array) -> Array:
         """The scores, or the prior ones of instances of which nothing is known."""

@@ -72,6 +72,7 @@ def _from_dense(Y: Any) -> sp.csr_array:
         dense = np.asarray(without_mask(Y, "Y"))
     except ValueError as error:
         raise InputError(f"got Y with rows of unequal length; {_LISTS_HINT}") from error
+    dense = numbers_of(dense)
     if dense.dtype.kind not in "biuf":
         raise InputError(f"got Y of type {dense.dtype}; give numbers >= 0, or {_LISTS_HINT}")
     if dense.ndim != 2:
@@ -79,6 +80,29 @@ def _from_dense(Y: Any) -> sp.csr_array:
             f"got Y with {dense.ndim} dimension(s); give a matrix (instances x labels)"
         )
     return sp.csr_array(dense.astype(np.float64) if dense.dtype == np.float16 else dense)
+
+
+def numbers_of(dense: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array of objects as floats, NaN where one is missing; as it is if one is no number."""
+    if dense.dtype.kind != "O":
+        return dense
+    known = ~missing(dense)
+    if not all(isinstance(value, Number | np.bool_) for value in dense[known]):
+        return dense
+    numbers = np.full(dense.shape, np.nan)
+    numbers[known] = dense[known].astype(np.float64)
+    return numbers
+
+
+def missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Where a value is NaN, None or the NA of pandas."""
+    if values.dtype.kind != "O":
+        return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
+    gaps = [
+        value is None or type(value).__name__ == "NAType" or (value != value) is True
+        for value in values.ravel()
+    ]
+    return np.array(gaps, bool).reshape(values.shape)
 
 
 def without_mask(values: Any, what: str) -> Any:

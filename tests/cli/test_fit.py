@@ -2,9 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 
-from labelrank import persistence
+from labelrank import LabelCodes, persistence
 
 ROWS = [
     ("wheat prices rise", "Grain;trade"),
@@ -88,3 +89,35 @@ def test_every_command_leaves_rows_without_labels_out_alike(run, table, model, t
 
 def test_a_quiet_fit_says_nothing(run, table, tmp_path):
     assert run("fit", table, "-o", tmp_path / "m", "-q").stdout == ""
+
+
+def test_codes_come_from_other_label_data(run, tmp_path):
+    news, more = tmp_path / "news.csv", tmp_path / "more.jsonl"
+    news.write_text("text,labels\nrye and oats,grain\noil,fuel;energy\nrye,grain\ncoal,energy\n")
+    # Other documents, with labels of which one is not in the news, in another order.
+    lists = [["energy", "fuel"], ["grain", "bread"], ["fuel"], ["energy", "grain"]] * 3
+    lines = [{"text": f"text {i}", "labels": labels} for i, labels in enumerate(lists)]
+    more.write_text("\n".join(map(json.dumps, lines)))
+    for name, at in (("EP-PLM", ""), ("bagged EP-PLM", "estimator__")):
+        options = (f"{at}n_components=2", f'{at}code_scale="none"', f"{at}epochs=2")
+        sets = [word for option in options for word in ("--set", option)]
+        done = run("fit", news, "-l", name, *sets, "--codes-from", more, "-o", tmp_path / "m", "-q")
+        assert done.exit_code == 0, done.stderr
+        learner = persistence.load(tmp_path / "m").learner_
+        assert persistence.load(tmp_path / "m").label_names_ == ["energy", "fuel", "grain"]
+        Y = [[int(name in labels) for name in ("energy", "fuel", "grain")] for labels in lists]
+        inner = learner.estimators_[0] if at else learner
+        np.testing.assert_allclose(inner.codes_, LabelCodes(2, scale="none").fit(Y).codes_)
+    refused = run("fit", news, "-l", "BR", "--codes-from", more)
+    assert refused.exit_code != 0
+    assert "EP-PLM" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["SVM-poly", "SVM-rbf"])
+def test_machines_with_kernels_are_fitted_saved_and_used(run, table, tmp_path, name):
+    model = tmp_path / "news.labelrank"
+    assert run("fit", table, "-l", name, "-o", model, "-q").exit_code == 0
+    done = run("predict", model, table, "-o", tmp_path / "out.jsonl")
+    assert done.exit_code == 0, done.stderr
+    rye = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[1])
+    assert rye["ranked"][0]["label"] == "grain"

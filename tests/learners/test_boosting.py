@@ -196,3 +196,11 @@ def test_all_relevant_none_relevant_and_one_instance_are_learned():
 def test_wrong_parameters_are_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         AdaBoostMH(**wrong).fit([[1.0], [2.0]], [[1], [0]])
+
+
+@pytest.mark.parametrize("most", [1, 2, 255])
+def test_positive_features_are_cut_however_few_thresholds_are_asked_for(most):
+    X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    learner = AdaBoostMH(n_rounds=3, max_thresholds=most).fit(X, [[0], [0], [1], [1]])
+    assert learner.thresholds_[0] == 2.5
+    assert learner.predict(X).ravel().tolist() == [0, 0, 1, 1]

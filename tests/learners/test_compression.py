@@ -9,13 +9,14 @@ import pytest
 
 from labelrank import CompressionClassifier, Tagger, ThresholdedRanker, datasets, persistence
 from labelrank.errors import InputError
+from labelrank.learners.compression import COMPRESSORS
 
 TEXTS = [
     "wheat and rye prices rise in the north", "crude oil prices fall", "rye harvest near the lake",
     "oil tankers at sea wait for crude oil", "the harvest of wheat and rye was poor",
 ]  # fmt: skip
 Y = np.array([[1, 0, 1], [0, 1, 1], [1, 0, 0], [0, 1, 0], [1, 0, 0]])
-NEW = ["rye prices rise", "tankers wait for crude oil", "", "łódź ✓"]
+NEW = ["rye prices rise", "tankers wait for crude oil", "?", "łódź ✓"]
 COMPRESS = {
     "zlib": lambda text: zlib.compress(text, 9),
     "bz2": bz2.compress,
@@ -115,3 +116,25 @@ def test_zstd_knows_what_stood_thousands_of_bytes_ago():
     early, late = (" ".join(map(str, random.integers(0, 10**9, 400))) for _ in range(2))
     learner = CompressionClassifier("zstd").fit([early, late], [[1], [1]])
     assert learner.decision_function([early[:200]])[0, 0] > 0.8
+
+
+def test_a_text_fills_no_block_of_bz2_so_that_the_document_is_in_the_same():
+    """In another block nothing of the text would help: the gain would be 0, or less."""
+    letters = np.random.default_rng(0).integers(97, 123, 1_000_000).astype(np.uint8)
+    text = letters.tobytes().decode()
+    for level in (1, 9):
+        learner = CompressionClassifier("bz2", level=level, max_bytes=10**9)
+        learner.fit([text, "nothing"], [[1, 0], [0, 1]])
+        assert len(learner._texts[0]) == 80_000 * level
+        gains = learner.decision_function([text[-20_000:]])[0]
+        assert gains[0] > gains[1] + 0.1
+
+
+@pytest.mark.parametrize(("level", "reach"), [(3, 900_000), (9, 1_800_000), (19, 3_800_000)])
+def test_zstd_looks_back_as_far_as_it_is_said_to(level, reach):
+    letters = np.random.default_rng(0).integers(97, 123, 4_000_000).astype(np.uint8)
+    text = letters.tobytes()
+    size = COMPRESSORS["zstd"].primed(text, level)
+    assert size(text[-reach : 400 - reach]) < 60
+    if level < 19:
+        assert size(text[-2 * reach - 500_000 :][:400]) > 200

@@ -124,3 +124,13 @@ def test_rankers_without_a_threshold_and_wrong_levels_are_refused():
     for levels in ("scale", 0):
         with pytest.raises(InputError, match="levels"):
             GradedClassifier(levels=levels).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("levels", "advice"),
+    [("grades", "'ranks' or a number"), ("ranks", "levels=a number"), (200, "a smaller number")],
+)
+def test_too_many_levels_come_with_advice_that_is_not_the_setting_in_use(levels, advice):
+    Y = np.arange(1.0, 604.0).reshape(3, 201)[:, ::-1]
+    with pytest.raises(InputError, match=advice):
+        GradedClassifier(levels=levels).fit(np.eye(3), Y)

@@ -161,3 +161,14 @@ def test_lengths_that_are_all_the_same_keep_a_variance():
     np.testing.assert_allclose(ours.decision_function(query), plain.decision_function(query))
     longer, same = (ours._model.length[1], np.full(2, 1e-4))
     np.testing.assert_allclose(longer, same)
+
+
+@pytest.mark.parametrize("event_model", ["multinomial", "bernoulli", "multinomial_length"])
+def test_posteriors_take_unknown_labels_for_unknown_and_not_for_irrelevant(event_model):
+    """A label that half of the documents do not know is as frequent as in the other half."""
+    X, Y = problem()
+    twice, unknown = np.vstack([X, X]), np.vstack([Y, Y]).astype(float)
+    unknown[len(X) :, 1] = np.nan
+    ours = NaiveBayesRanker(event_model, alpha=1e-9).fit(twice, unknown)
+    known = NaiveBayesRanker(event_model, alpha=1e-9).fit(twice, np.vstack([Y, Y]))
+    np.testing.assert_allclose(ours.decision_function(X), known.decision_function(X), rtol=1e-6)

@@ -10,7 +10,7 @@ import pytest
 
 from labelrank import metrics
 from labelrank.errors import InputError
-from labelrank.metrics import criteria
+from labelrank.metrics import criteria, exact_match, hamming_score
 
 Y = np.array([[1, 0, 0, 2], [0, 1, 1, 0], [0, 0, 0, 1]])
 SCORES = np.array([[2.0, -1.0, 1.0, 3.0], [-1.0, 3.0, 1.0, -2.0], [0.5, -1.0, -0.5, 1.5]])
@@ -140,3 +140,23 @@ def test_a_criterion_is_added_at_run_time_under_a_name_that_is_free(monkeypatch)
             criteria.register(taken, metrics.f1, direction=1)
     with pytest.raises(InputError, match="needs 'texts'"):
         criteria.register("other", metrics.f1, direction=1, needs="texts")
+
+
+@pytest.mark.parametrize("of", [list, "object", "category", "string"])
+def test_names_of_classes_are_compared_as_their_codes(of):
+    import pandas
+
+    Y, predicted = np.array([[2, 0], [1, 3]]), np.array([[2, 0], [1, 1]])
+    names = np.array(["no", "yes", "maybe", "never"])
+    forms = [
+        names[codes].tolist() if of is list else pandas.DataFrame(names[codes]).astype(of)
+        for codes in (Y, predicted)
+    ]
+    for criterion in (exact_match, hamming_score):
+        assert criterion(*forms) == criterion(Y, predicted)
+        with pytest.raises(InputError, match="texts on one side and numbers"):
+            criterion(forms[0], predicted)
+
+
+def test_a_missing_name_of_a_class_is_unknown():
+    assert exact_match([["yes", None], ["no", "no"]], [["yes", "no"], ["no", "yes"]]) == 0.5

@@ -29,7 +29,7 @@ QUICKER = {
     "bagged EC-PLM": {"n_estimators": 2},
     "bagged EP-PLM": {"n_estimators": 2},
 }
-FOREIGN = ("one-vs-all", "trees", "SVM-linear", "SVM-poly", "SVM-rbf")
+FOREIGN = ("one-vs-all", "trees", "SVM-linear")
 # Promises that learners do not make: promise, reason, learners.
 LEFT_OUT = [
     ("unknown_labels_state_nothing", "each instance moves the average of the weights",
@@ -49,8 +49,6 @@ LEFT_OUT = [
      ("CMLPC", "PC0", "PC0R")),
     ("pieces_equal_the_whole", "each piece is ranked by what the ranker knows then",
      ("pairwise shortlist",)),
-    ("the_input_is_never_modified", "SVC sorts the indices of X", ("SVM-poly", "SVM-rbf")),
-    ("saved_is_loaded", "model files hold no SVC", ("SVM-poly", "SVM-rbf")),
 ]  # fmt: skip
 WRAPPERS = {
     "bagged perceptron": lambda: BaggedRanker(BinaryRelevancePerceptron(), n_estimators=2),

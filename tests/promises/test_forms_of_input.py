@@ -13,6 +13,7 @@ from labelrank import (
     PairwisePerceptron,
     RelevanceBinarizer,
     Tagger,
+    ViterbiClassifierChain,
     catalog,
     decoding,
 )
@@ -150,3 +151,63 @@ def test_a_sparse_matrix_of_half_precision_is_refused():
     half.data = half.data.astype(np.float16)
     with pytest.raises(InputError, match="half precision"):
         catalog.make("BR").fit(half, Y)
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "boolean", "category", "object", "float16"])
+def test_relevance_in_every_type_of_pandas_is_read(kind):
+    import pandas
+
+    numbers = Y.astype(bool) if kind == "boolean" else Y
+    form = Y.astype(np.float16) if kind == "float16" else pandas.DataFrame(numbers).astype(kind)
+    expected = catalog.make("BR", seed=0).fit(X, Y).decision_function(X)
+    found = catalog.make("BR", seed=0).fit(X, form).decision_function(X)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("kind", ["Int64", "object"])
+def test_what_is_missing_in_relevance_is_unknown(kind):
+    import pandas
+
+    form = pandas.DataFrame(Y).astype(kind)
+    form.iloc[3, 0] = pandas.NA if kind == "Int64" else None
+    gaps = Y.astype(float)
+    gaps[3, 0] = np.nan
+    expected = catalog.make("BR", seed=0).fit(X, gaps).decision_function(X)
+    np.testing.assert_array_equal(
+        catalog.make("BR", seed=0).fit(X, form).decision_function(X), expected
+    )
+
+
+@pytest.mark.parametrize("kind", ["lists", "object", "category", "string"])
+def test_a_chain_takes_names_of_classes_in_every_form(kind):
+    import pandas
+
+    names = np.array(["no", "yes"])[Y[:, :2]]
+    forms = {"lists": names.tolist, "object": lambda: names.astype(object)}
+    form = forms.get(kind, lambda: pandas.DataFrame(names).astype(kind))()
+    expected = ViterbiClassifierChain(random_state=0).fit(X, names)
+    found = ViterbiClassifierChain(random_state=0).fit(X, form)
+    np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+    assert found.score(X, form) == expected.score(X, names)
+
+
+def test_a_chain_takes_columns_of_numbers_and_of_names_with_gaps():
+    import pandas
+
+    frame = pandas.DataFrame({"sky": np.array(["blue", "grey", None])[X[:, 0].argsort() % 3]})
+    frame["rain"] = pandas.array(Y[:, 0] + 2, "Int64")
+    frame.loc[0, "rain"] = pandas.NA
+    chain = ViterbiClassifierChain(random_state=0).fit(X, frame)
+    answers = chain.predict(X)
+    assert [classes.tolist() for classes in chain.column_classes_] == [["blue", "grey"], [2, 3]]
+    assert {type(value) for value in answers[:, 0]} <= {str}
+    assert set(answers[:, 1]) <= {2, 3}
+    with pytest.raises(InputError, match="texts for one of numbers"):
+        chain.score(X, frame[["rain", "sky"]])
+
+
+@pytest.mark.data
+def test_features_of_data_sets_have_the_indices_that_scikit_learn_takes():
+    from labelrank.datasets import load
+
+    assert load("enron").X.indices.dtype == np.int32

@@ -37,6 +37,8 @@ LEARNERS = [
     labelrank.RankSVM(C=10, fit_intercept=True, tol=1e-2, random_state=0),
     labelrank.BinaryRelevanceSVM(fit_intercept=True, random_state=0),
     labelrank.BinaryRelevanceLogistic(fit_intercept=True, random_state=0),
+    labelrank.KernelSVM(),
+    labelrank.KernelSVM("poly"),
     labelrank.TwoStageRanker(
         labelrank.BinaryRelevanceSVM(fit_intercept=True, random_state=0),
         labelrank.ProSVM(C=10, fit_intercept=True, tol=1e-2, random_state=0),

@@ -1,6 +1,7 @@
 """`labelrank fit`: learn a model from labelled data, save it, and say what it is worth."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ def fit(
     budget: float | None = Option(
         None, metavar="SECONDS", min=0.001,
         help="Time that --learner auto may take to choose and fit."),
+    codes_from: str | None = Option(
+        None, metavar="DATA",
+        help="Other labelled data, of which EP-PLM makes the codes of the labels."),
     dry_run: bool = Option(
         False, "--dry-run", help="Only say what was read, and what learning it would take."),
 ) -> None:  # fmt: skip
@@ -43,6 +47,10 @@ def fit(
         dataset = only_labelled(whole, unlabelled)
     if not (shown.json or shown.quiet):
         show(facts)
+    if codes_from is not None:
+        with shown.progress(f"making codes from {codes_from}"):
+            others = replace(source, data=codes_from, part=None)
+            models.make_codes(learner, others, dataset.label_names)
     if dry_run:
         _tell_costs(models.forecast(recipe, learner, dataset), recipe, facts, shown)
         return

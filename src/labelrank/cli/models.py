@@ -10,6 +10,7 @@ from typing import Any
 from labelrank.cli.options import Recipe
 from labelrank.errors import InputError, MissingError, ModelFileError
 
+_LABELS_AT_ONCE = 10_000
 _WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -231,15 +232,36 @@ def tell_unknown(strange: Sequence[str]) -> None:
 
 def known_relevance(dataset: Any, tagger: Any) -> Any:
     """Relevance of the data in the columns of the model, maybe of none of its labels."""
+    return _in_columns(dataset, tagger.label_names_)
+
+
+def _in_columns(dataset: Any, names: Sequence[Any]) -> Any:
+    """Relevance of the data in columns of these names; other labels are left out."""
     import numpy as np
     import scipy.sparse as sp
 
-    column = {str(name): k for k, name in enumerate(tagger.label_names_)}
+    column = {str(name): k for k, name in enumerate(names)}
     known = [k for k, name in enumerate(dataset.label_names) if str(name) in column]
     place = np.array([column[str(dataset.label_names[k])] for k in known], np.int64)
     shape = (len(known), len(column))
     moved = sp.csr_array((np.ones(len(known)), (np.arange(len(known)), place)), shape=shape)
     return sp.csr_array(sp.csr_array(dataset.Y)[:, known] @ moved)
+
+
+def make_codes(learner: Any, source: Any, names: Sequence[Any]) -> None:
+    """Codes of the labels from other label data, for the learner or the one within it."""
+    inner = learner
+    while not hasattr(inner, "fit_codes") and hasattr(inner, "estimator"):
+        inner = inner.estimator
+    if not hasattr(inner, "fit_codes"):
+        raise InputError(
+            f"got --codes-from with {type(learner).__name__}, which has no codes; use it with "
+            "--learner EP-PLM, EP-PLM+ or 'bagged EP-PLM'"
+        )
+    parts = (part for part, _ in source.batches(_LABELS_AT_ONCE))
+    inner.fit_codes(_in_columns(part, names) for part in parts)
+    if not inner.codes.any():
+        raise InputError(f"got --codes-from {source.data}, which has none of the labels of DATA")
 
 
 def check_labels(dataset: Any) -> None:

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from labelrank.errors import InputError
 from labelrank.relevance import check_relevance
+from labelrank.rows import short_indices
 from labelrank.table.frame import take
 
 PARTS = ("train", "validation", "test")
@@ -48,6 +49,10 @@ class Dataset:
     reading: dict[str, Any] | None = None
     remarks: list[str] = field(default_factory=list)
     columns: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if sp.issparse(self.X) and self.X.format == "csr":
+            self.X = short_indices(self.X)
 
     @property
     def n_instances(self) -> int:

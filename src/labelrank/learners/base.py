@@ -94,9 +94,6 @@ class LabelRanker(decoding.Probable, decoding.Prior, ClassifierMixin, BaseEstima
             return decoding.first(scores, round(self.cardinality_))
         return decoding.above(scores, float(self.threshold))
 
-    def _scored(self, X: Any) -> Array:
-        return self._completed(X, self._scores(X))
-
     def _answered(self, X: Any) -> Answer:
         scores, members = self._answer(X)
         completed = self._completed(X, scores)
@@ -162,9 +159,12 @@ class LabelRanker(decoding.Probable, decoding.Prior, ClassifierMixin, BaseEstima
         X, target = self._ready(X), self.target_
         if target.one_class:
             return self.classes_[self._first(X, 1)[:, 0]]
-        members = (self._answered(block).members for block in self._row_blocks(X))
+        members = map(self._sets, self._row_blocks(X))
         sets = [decoding.indicator(m, sparse=target.sparse, dtype=target.dtype) for m in members]
         return sp.csr_array(sp.vstack(sets)) if target.sparse else np.vstack(sets)
+
+    def _sets(self, X: Any) -> Array:
+        return self._answered(X).members
 
     def rank(self, X: Any, top: int | None = None) -> Array:
         """Label indices (columns of Y), best first; `top` keeps only the first ones."""

@@ -76,7 +76,14 @@ def _chosen(last: Array, run: Array, start: Array, n_rows: int, most: int) -> Ar
     share = place * most // (np.diff(start)[run] + 1)
     ends_share = np.ones(len(last), dtype=bool)
     ends_share[:-1] = (share[1:] != share[:-1]) | (run[1:] != run[:-1])
-    return last[ends_share & (place < n_rows)]
+    parts = place < n_rows
+    chosen = ends_share & parts
+    # A run of all rows that is one share has no cut yet: its middle one.
+    without = np.setdiff1d(run[parts], run[chosen])
+    for one in without:
+        candidates = np.flatnonzero(parts & (run == one))
+        chosen[candidates[np.abs(2 * place[candidates] - n_rows).argmin()]] = True
+    return last[chosen]
 
 
 class Weights:

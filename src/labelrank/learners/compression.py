@@ -69,19 +69,24 @@ def _lzma(text: bytes, level: int) -> bytes:
 
 
 class Compressor(NamedTuple):
-    """How to prime it, its usual level, the range of levels, and how far it looks back, at most."""
+    """How to prime it, its usual level, the range of levels, and how much text it can use."""
 
     primed: Callable[[bytes, int], Primed]
     level: int
     levels: tuple[int, int]
-    reach: int | None = None
+    reach: Callable[[int], int] | None = None
+
+
+def _bz2_reach(level: int) -> int:
+    """Four fifths of a block of level x 100,000 bytes: the document must be in the same block."""
+    return level * 80_000
 
 
 COMPRESSORS = {
     "zstd": Compressor(_primed_zstd, 3, (-131_072, 22)),
     "zlib": Compressor(_primed_zlib, 9, (-1, 9)),
-    "bz2": Compressor(partial(_recompressed, bz2.compress), 9, (1, 9), 900_000),
-    "lzma": Compressor(partial(_recompressed, _lzma), 1, (0, 9), 1_000_000),
+    "bz2": Compressor(partial(_recompressed, bz2.compress), 9, (1, 9), _bz2_reach),
+    "lzma": Compressor(partial(_recompressed, _lzma), 1, (0, 9), lambda level: 1_000_000),
 }
 
 
@@ -96,12 +101,14 @@ class CompressionClassifier(IncrementalRanker):
     Parameters
     ----------
     compressor : {"zstd", "zlib", "bz2", "lzma"}
-        zstd looks back on all of a label's text, zlib on its last 32 KiB. Both are primed
-        with it once; bz2 and lzma cannot be, and compress it again for each document.
+        zlib looks back on the last 32 KiB of a label's text, zstd on about 1 MiB at level 3,
+        2 MiB at level 9, and 8 MiB from level 19. Both are primed with it once; bz2 and lzma
+        cannot be, and compress it again for each document.
     level : int or None, the effort of the compressor
     max_bytes : int or None
-        Keep this many bytes of a label's text, the latest; None keeps all (bz2: 900,000,
-        lzma: 1,000,000, their window).
+        Keep this many bytes of a label's text, the latest; None keeps all. Of bz2 never more than
+        80,000 times the level are kept, so that a document is in one block with the text; of lzma
+        1,000,000.
     threshold : float or "cardinality"
         How `predict` cuts the ranking: as many labels as a text had on average, or at a gain.
     n_jobs : int or None, threads over labels
@@ -151,7 +158,9 @@ class CompressionClassifier(IncrementalRanker):
 
     def _learn_more(self, X: Array, Y: sp.csr_array) -> None:
         """Put the documents behind the texts of their labels."""
-        reach = COMPRESSORS[self.compressor].reach if self.max_bytes is None else self.max_bytes
+        limit = COMPRESSORS[self.compressor].reach
+        bounds = [self.max_bytes, None if limit is None else limit(self._level())]
+        reach = min((bound for bound in bounds if bound is not None), default=None)
         columns, texts = relevant_part(Y).tocsc(), []
         for k, before in enumerate(self._texts):
             rows = np.sort(columns.indices[columns.indptr[k] : columns.indptr[k + 1]])

@@ -23,6 +23,8 @@ from labelrank.relevance import unknown_part
 from labelrank.resources import run_jobs
 
 _MOST_LEVELS = 100
+# What to use where a setting of `levels` gives too many.
+_FEWER = {"grades": "'ranks' or a number of levels", "ranks": "a number of levels"}
 
 
 @stored(
@@ -121,7 +123,7 @@ class GradedClassifier(LabelRanker):
         if len(levels) > _MOST_LEVELS:
             raise InputError(
                 f"got {len(levels)} distinct grades, more than {_MOST_LEVELS} levels; "
-                "use levels='ranks' or a number of levels"
+                f"use levels={_FEWER.get(str(self.levels), 'a smaller number')}"
             )
         return levels
 

@@ -115,16 +115,19 @@ class NaiveBayesRanker(IncrementalRanker):
 
     def _made(self) -> Model:
         """The model of each label; with log odds, less that of its absence."""
-        # A label is drawn among the documents of all labels together, or those that know it.
         sums = self._sums
-        n_draws = np.broadcast_to(sums.n_relevant.sum(), sums.n_relevant.shape)
+        n_known = sums.n_total - sums.n_unknown
         if self.scores == "log_odds":
-            n_draws = sums.n_total - sums.n_unknown
-        weights, offset = self._log_weights(sums.relevant, sums.n_relevant, n_draws)
+            prior = _log(sums.n_relevant) - _log(n_known)
+        else:  # drawn among all labels, each as often as among the documents that know it
+            often = sums.n_relevant * (sums.n_total / np.maximum(n_known, 1.0))
+            prior = _log(often) - _log(often.sum())
+        weights, offset = self._log_weights(sums.relevant, sums.n_relevant, prior)
         length = other = np.zeros((3, 0))
         if self.scores == "log_odds":
             without, n_without = sums.irrelevant()
-            other_weights, other_offset = self._log_weights(without, n_without, n_draws)
+            prior = _log(n_without) - _log(n_known)
+            other_weights, other_offset = self._log_weights(without, n_without, prior)
             weights -= other_weights
             offset -= other_offset
         if self.event_model == "multinomial_length":
@@ -133,12 +136,12 @@ class NaiveBayesRanker(IncrementalRanker):
                 other = self._length_model(*self._lengths.irrelevant())
         return Model(np.ascontiguousarray(weights.T), offset, length, other)
 
-    def _log_weights(self, sums: Array, n: Array, n_draws: Array) -> tuple[Array, Array]:
+    def _log_weights(self, sums: Array, n: Array, prior: Array) -> tuple[Array, Array]:
         """Weights (K × d) and offsets (K,) of the log likelihood and prior."""
         alpha = max(self.alpha, _LEAST)
         counts = np.maximum(sums, 0.0)  # a difference of sums may fall below 0 by rounding
         counts += alpha
-        prior = _log(n) - _log(n_draws) if self.fit_prior else np.zeros(len(n))
+        prior = prior if self.fit_prior else np.zeros(len(n))
         if self.event_model == "bernoulli":
             absent = np.log((n + 2 * alpha)[:, None] - counts)
             offset = prior + (absent - np.log(n + 2 * alpha)[:, None]).sum(axis=1)

@@ -1,6 +1,6 @@
-"""Criteria of multi-dimensional targets: each column of Y holds the code of a class.
+"""Criteria of multi-dimensional targets: each column of Y holds codes or names of classes.
 
-Codes are compared for equality only. A NaN in Y is an unknown value: its column is left out of
+They are compared for equality only. A NaN in Y is an unknown value: its column is left out of
 that instance. On 0/1 matrices these are `subset_accuracy` and 1 - `hamming_loss`.
 """
 
@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.metrics._common import answer, check_same_shape, documented_like, member_of
+from labelrank.relevance import missing, numbers_of
 
 
 @documented_like(answer)
@@ -24,23 +25,25 @@ def of_classes(
 
     Parameters
     ----------
-    Y, predicted : integer-coded arrays (n, L)
+    Y, predicted : arrays (n, L) of numbers or texts
     """
     Y, predicted = _check_codes(Y, "Y"), _check_codes(predicted, "predicted")
     check_same_shape(Y, predicted, "predicted")
-    known = ~np.isnan(Y) if Y.dtype.kind == "f" else np.ones(Y.shape, dtype=bool)
+    if (Y.dtype.kind in "biuf") != (predicted.dtype.kind in "biuf"):
+        raise InputError("got texts on one side and numbers on the other; give the same classes")
+    known = ~missing(Y)
     values = values_of((predicted == Y) & known, known)
     return answer(values, sample_weight=sample_weight, per_instance=per_instance)
 
 
 def _check_codes(codes: Any, name: str) -> Array:
-    codes = codes.toarray() if sp.issparse(codes) else np.asarray(codes)
-    if codes.ndim != 2 or codes.shape[1] == 0 or codes.dtype.kind not in "biuf":
+    codes = codes.toarray() if sp.issparse(codes) else numbers_of(np.asarray(codes))
+    if codes.ndim != 2 or codes.shape[1] == 0 or codes.dtype.kind not in "biufUSO":
         raise InputError(
             f"got {name} of shape {codes.shape} and type {codes.dtype}; "
-            "give a matrix of class codes, one column per target"
+            "give a matrix of class codes or names, one column per target"
         )
-    return codes
+    return codes if codes.dtype.kind in "biuf" else codes.astype(object)
 
 
 @member_of(of_classes)

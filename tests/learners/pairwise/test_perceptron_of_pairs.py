@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from labelrank import BinaryRelevancePerceptron, PairwisePerceptron, preferences
 from labelrank import resources as memory
 from labelrank.errors import InputError
-from labelrank.learners.pairwise.scorer import UpdateRule
+from labelrank.learners.pairwise import forecast
+from labelrank.learners.pairwise.scorer import UpdateRule, quick_voting
 from labelrank.learners.pairwise.weights import PrimalPairScorer
 from labelrank.relevance import check_relevance
 from labelrank.rows import as_rows
@@ -100,7 +101,8 @@ def test_duels_votes_and_operations_are_exact(K, epochs, calibrated, ordered, ma
     np.testing.assert_array_equal(votes, slow.votes(X))
     np.testing.assert_array_equal(sums, slow.margins(X).sum(axis=2))
     scores = votes[:, :-1] - votes[:, -1:] if calibrated else votes
-    np.testing.assert_array_equal(learner.decision_function(X), scores)
+    met = X.any(axis=1)  # of the others nothing is known
+    np.testing.assert_array_equal(learner.decision_function(X)[met], scores[met])
     width = K + calibrated
     assert learner.n_operations_["predict"] == width * (width - 1) // 2
 
@@ -230,3 +232,25 @@ def test_the_door_refuses_what_would_corrupt_memory(columns, labels, order):
     scorer = PrimalPairScorer(7, 6, calibrated=True, ordered=False, rule=UpdateRule())
     with pytest.raises(InputError):
         scorer.course(as_rows(X[:, :columns]), check_relevance(Y[:, :labels]))(np.array(order))
+
+
+def test_scores_and_rankings_of_quick_voting_are_those_of_full_voting():
+    """Bounds, which are all that quick voting knows of labels outside the set, are no scores."""
+    X, Y = whole_numbers(10, n=80, K=18, unknown=0)
+    options = dict(tie_break=None, representation="primal", random_state=0)
+    full = PairwisePerceptron(**options).fit(X, Y)
+    quick = PairwisePerceptron(inference="quick", **options).fit(X, Y)
+    np.testing.assert_array_equal(quick.decision_function(X), full.decision_function(X))
+    np.testing.assert_array_equal(quick.rank(X), full.rank(X))
+    assert quick.score(X, Y) == full.score(X, Y)
+    assert (quick_voting(quick.scorer_, as_rows(X)).scores != full.decision_function(X)).any()
+
+
+def test_weights_at_random_that_fit_nowhere_come_with_advice_that_helps(monkeypatch):
+    X, Y = whole_numbers(0)
+    monkeypatch.setattr(forecast, "available_bytes", lambda: 2**22)
+    wide = np.zeros((len(X), 20_000))
+    wide[:, : X.shape[1]] = X
+    with pytest.raises(InputError, match="use init='zeros'"):
+        PairwisePerceptron(init="random").fit(wide, Y)
+    assert PairwisePerceptron(init="zeros").fit(wide, Y).scorer_.n_features == 20_000

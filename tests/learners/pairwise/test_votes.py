@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from labelrank import BinaryRelevancePerceptron, PairwisePerceptron
+from labelrank import BinaryRelevancePerceptron, PairwiseClassifier, PairwisePerceptron
 from labelrank.errors import InputError
 from labelrank.learners.pairwise import votes as voting
 from labelrank.learners.pairwise.votes import hastie_tibshirani, wu_lin_weng
@@ -142,3 +142,12 @@ def test_a_draw_is_a_vote_for_the_smaller_index():
 
 def test_couplings_go_by_their_names():
     assert {"wu-lin-weng": wu_lin_weng, "hastie-tibshirani": hastie_tibshirani} == voting.COUPLINGS
+
+
+@pytest.mark.parametrize("coupling", ["wu-lin-weng", "hastie-tibshirani"])
+def test_one_label_without_duels_is_certain(coupling):
+    assert voting.COUPLINGS[coupling](np.full((2, 1, 1), 0.5)).tolist() == [[1.0], [1.0]]
+    X, Y = np.eye(3), np.array([[1], [0], [1]])
+    options = dict(calibrated=False, voting="coupling", coupling=coupling)
+    for learner in (PairwisePerceptron(**options), PairwiseClassifier(**options)):
+        assert learner.fit(X, Y).decision_function(X).tolist() == [[0.0]] * 3

@@ -83,7 +83,10 @@ class ColumnLearner(LabelRanker):
             return super().predict(X)
         codes = self._paths(self._check_X(X, reset=False))
         columns = zip(self.target_.columns, codes.T, strict=True)
-        return np.column_stack([classes[chosen] for classes, chosen in columns])
+        answers = [classes[chosen] for classes, chosen in columns]
+        if len({answer.dtype.kind in "US" for answer in answers}) > 1:  # a number stays one
+            answers = [answer.astype(object) for answer in answers]
+        return np.column_stack(answers)
 
     def predict_proba(self, X: Any) -> Any:
         """Probability of relevance (n × K); for columns of classes, a list of n × K_l matrices.

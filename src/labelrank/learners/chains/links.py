@@ -22,7 +22,7 @@ from labelrank.decoding import has_probabilities
 from labelrank.errors import InputError
 from labelrank.learners.around import seeded
 from labelrank.learners.chains.logistic import LogisticLink, Problem, SharedDesign
-from labelrank.relevance import TargetInfo, is_class_vector
+from labelrank.relevance import TargetInfo, is_class_vector, missing, numbers_of
 from labelrank.rows import short_indices
 
 UNKNOWN, UNSEEN = -1, -2
@@ -38,10 +38,12 @@ class ColumnInfo(TargetInfo):
 
     @classmethod
     def look(cls, Y: Any, kind: str) -> Self:
+        Y = Y if len(getattr(Y, "shape", ())) == 2 or is_class_vector(Y) else _rectangle(Y)
         target = TargetInfo.of(Y)
         of_classes = not target.one_class and _holds_classes(Y, kind)
         if of_classes:
-            columns = [np.unique(column[_is_known(column)]) for column in _dense_matrix(Y).T]
+            columns = [np.unique(column[~missing(column)]) for column in _columns(Y)]
+            columns = [np.array(c.tolist()) if c.dtype.kind == "O" else c for c in columns]
             if any(len(classes) == 0 for classes in columns):
                 raise InputError("got a target column without any known class; leave it out")
         elif target.one_class:
@@ -67,17 +69,17 @@ class ColumnInfo(TargetInfo):
         """Class codes of other targets: -1 unknown, -2 a class not met in training."""
         if not self.holds_classes and not self.one_class:
             return self.codes(self.read(Y, n_rows))
-        dense = _dense_matrix(np.asarray(Y)[:, None] if is_class_vector(Y) else Y)
-        if len(dense) != n_rows:
+        given = _columns(np.asarray(Y)[:, None] if is_class_vector(Y) else Y)
+        if len(given) != len(self.columns):
             raise InputError(
-                f"X has {n_rows} rows but Y has {len(dense)}; give one row of Y per row of X"
-            )
-        if dense.shape[1] != len(self.columns):
-            raise InputError(
-                f"Y has {dense.shape[1]} columns but the chain has {len(self.columns)}; "
+                f"Y has {len(given)} columns but the chain has {len(self.columns)}; "
                 "give the same columns in the same order"
             )
-        codes = [_encoded(y, known) for y, known in zip(dense.T, self.columns, strict=True)]
+        if len(given[0]) != n_rows:
+            raise InputError(
+                f"X has {n_rows} rows but Y has {len(given[0])}; give one row of Y per row of X"
+            )
+        codes = [_encoded(y, known) for y, known in zip(given, self.columns, strict=True)]
         return np.column_stack(codes).astype(np.int32)
 
     def after_loading(self) -> None:
@@ -92,14 +94,35 @@ def _holds_classes(Y: Any, kind: str) -> bool:
     if kind != "auto" or sp.issparse(Y):
         return kind == "classes"
     dense = np.asarray(Y)
+    if dense.dtype.kind == "O":  # whole numbers with gaps, or texts
+        known = dense[~missing(dense)].tolist()
+        if all(isinstance(value, int) for value in known):
+            return not set(known) <= {0, 1}
+        return any(isinstance(value, str) for value in known)
     if dense.dtype.kind not in "iu":
         return dense.dtype.kind in "US"
     return bool(((dense != 0) & (dense != 1)).any())
 
 
-def _dense_matrix(Y: Any) -> Array:
-    dense = Y.toarray() if sp.issparse(Y) else np.asarray(Y)
-    if dense.ndim != 2 or dense.dtype.kind not in "biufUS":
+def _columns(Y: Any) -> list[Array]:
+    """The columns of targets: each of numbers, or of texts and None where one is unknown."""
+    dense = Y.toarray() if sp.issparse(Y) else _rectangle(Y)
+    columns = [numbers_of(column) for column in dense.T]
+    for column in columns:
+        if column.dtype.kind == "O":
+            gaps = missing(column)
+            if not all(isinstance(value, str) for value in column[~gaps]):
+                raise InputError("got a target column of texts and other values; give one kind")
+            column[gaps] = None
+    return columns
+
+
+def _rectangle(Y: Any) -> Array:
+    try:
+        dense = np.array(Y)
+    except ValueError as error:
+        raise InputError("got targets in rows of unequal length; give one per column") from error
+    if dense.ndim != 2 or dense.dtype.kind not in "biufUSO":
         raise InputError(
             f"got targets of type {dense.dtype} with {dense.ndim} dimension(s); "
             "give a matrix of numbers or strings (instances × columns)"
@@ -108,13 +131,14 @@ def _dense_matrix(Y: Any) -> Array:
 
 
 def _encoded(y: Array, classes: Array) -> Array:
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    codes = np.where(classes[codes] == y, codes, UNSEEN)
-    return np.where(_is_known(y), codes, UNKNOWN)
-
-
-def _is_known(y: Array) -> Array:
-    return ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), dtype=bool)
+    found = np.full(len(y), UNKNOWN)
+    known = ~missing(y)
+    values = np.array(y[known].tolist()) if y.dtype.kind == "O" else y[known]
+    if len(values) and (values.dtype.kind in "US") != (classes.dtype.kind in "US"):
+        raise InputError("got a target column of texts for one of numbers, or the reverse")
+    codes = np.minimum(np.searchsorted(classes, values), len(classes) - 1)
+    found[known] = np.where(classes[codes] == values, codes, UNSEEN)
+    return found
 
 
 @stored("Link", 1, column=value(int, least=0), parents=value(tuple))

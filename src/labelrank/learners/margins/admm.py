@@ -169,6 +169,13 @@ def minimise(
             ConvergenceWarning,
             stacklevel=3,
         )
+    elif rounds.duality_gap > settings.tol:
+        warnings.warn(
+            f"ADMM stopped in round {n_rounds} as its residuals are below tol={settings.tol:g}, at "
+            f"a relative gap of {rounds.duality_gap:.2g}; use a smaller tol for a smaller gap",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
     W = runner.get(runner.call(attrgetter("W"), rounds.agreed))
     return W, rounds.objective, rounds.duality_gap, n_rounds
 

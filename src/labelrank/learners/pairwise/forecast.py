@@ -108,13 +108,18 @@ def choose(
     if not possible:
         raise InputError(
             f"no representation fits: {'; '.join(map(str, wanted))}; available are "
-            f"{limit / 2**30:.2f} GiB; use fewer labels or features, a shortlist, or the other "
-            "representation"
+            f"{limit / 2**30:.2f} GiB; {_advice(costs)}"
         )
     modest = [cost for cost in possible if cost.n_bytes <= _MODEST_BYTES]
     if in_pieces:  # may grow without end; the time of weights per instance does not grow
         return (modest or possible)[0].representation
     return min(modest or possible, key=lambda cost: cost.seconds).representation
+
+
+def _advice(costs: Forecast) -> str:
+    if costs.dual.refusal is not None and "random" in costs.dual.refusal:
+        return "use init='zeros', with which mistakes stand for weights (representation='dual')"
+    return "use fewer labels or features, a shortlist, or the other representation"
 
 
 def linear_cost(n_features: int, n_labels: int, n_values: int, *, averaged: bool) -> Cost:

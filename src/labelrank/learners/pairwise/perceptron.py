@@ -52,7 +52,8 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         Order equal votes by summed margins, or leave whole votes.
     coupling : {"wu-lin-weng", "hastie-tibshirani"}
     inference : {"full", "quick"}
-        Evaluate all duels, or only those that the predicted set needs (with `tie_break=None`).
+        `predict` evaluates all duels, or only those that the set needs (with `tie_break=None`);
+        scores and rankings always need all.
     representation : {"auto", "primal", "dual"}
         Hold weights, or the mistakes they are made of, which suits thousands of labels.
     kernel : {"linear", "poly", "rbf"}
@@ -242,8 +243,6 @@ class PairwisePerceptron(Explained, IncrementalRanker):
 
     def _scores(self, X: Any) -> Array:
         rows = as_rows(X)
-        if self.inference == "quick":
-            return quick_voting(self.scorer_, rows, self.n_jobs).scores
         if self.voting == "votes":
             return self.scorer_.scores(rows, self.tie_break, self.n_jobs)
 
@@ -256,13 +255,19 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         scores = votes.in_row_blocks(rows.n_rows, self.scorer_.width, soft)
         return votes.relative_to_threshold(scores, self.calibrated)
 
+    def _sets(self, X: Any) -> Array:
+        if self.inference != "quick":
+            return super()._sets(X)
+        bounds = quick_voting(self.scorer_, as_rows(X), self.n_jobs).scores
+        return self._members(self._completed(X, bounds))
+
     @property
     def n_operations_(self) -> dict[str, int]:
         """Inner products and updates of training, inner products per instance of full voting."""
         return {"train": self._n_trained, "predict": self.scorer_.duels_each}
 
     def count_operations(self, X: Any) -> int:
-        """Inner products that predicting X takes: the duels that are looked at."""
+        """Inner products that `predict(X)` takes: the duels that are looked at."""
         check_is_fitted(self)
         rows = as_rows(self._check_X(X, reset=False))
         if self.inference == "quick":

@@ -86,6 +86,8 @@ def hastie_tibshirani(duels: Array, max_rounds: int = 1000, tol: float = 1e-9) -
     Every p_u is set to its wins over the sum of 1 / (p_u + p_v), all at once, until all stay.
     """
     r = _off_diagonal(duels)
+    if r.shape[1] == 1:  # nobody to meet
+        return np.ones(r.shape[:2])
     others = 1.0 - np.eye(r.shape[1])
     wins = r.sum(axis=2)
     p = _normalised(wins)
