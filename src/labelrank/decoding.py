@@ -16,9 +16,11 @@ import scipy.sparse as sp
 from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.relevance import LabelCounts
-from labelrank.rows import without_features
+from labelrank.rows import count_zeros, without_features
 
 _HALVINGS = 30
+# A share of zeros up to which 0 is a number and no mark of absence.
+_SELDOM = 0.1
 _GUESSED = (
     "the probabilities of {} are a guess from the scores of each row, not calibrated; "
     "put it into a CalibratedRanker, which learns them from held-out folds"
@@ -149,26 +151,35 @@ class Probable:
 class Prior:
     """Gives a learner the answer where nothing is known: labels by how often they are relevant.
 
-    That is so for an instance whose features are all 0, unless such ones were learned.
+    That is so for an instance whose features are all 0; unless these can be told from others, by
+    an intercept or a split, and such instances were learned, or 0 is seldom: then it is a number
+    as others, and no mark of absence.
     """
 
     target_: Any
+    n_seen_: int
+    n_features_in_: int
     _scores: Callable[[Any], Array]
     # Whether instances without any feature can be learned: by an intercept, or a split of a tree.
     _learns_silence = True
     label_counts_: LabelCounts | None = None
 
     def _silent(self, X: Any) -> Array:
-        """The instances of which nothing is known: they have no feature, and none such was met."""
+        """The instances of which nothing is known, see `Prior`."""
         counts = self.label_counts_
-        if counts is None or (counts.n_silent and self._learns_silence):
+        if counts is None or (self._learns_silence and self._zero_is_a_number(counts)):
             return np.zeros(X.shape[0], bool)
         return self._without_features(X)
+
+    def _zero_is_a_number(self, counts: LabelCounts) -> bool:
+        n_values = self.n_seen_ * self.n_features_in_
+        return counts.n_silent > 0 or counts.n_zeros <= _SELDOM * n_values
 
     def _count_labels(self, X: Any, Y: sp.csr_array) -> None:
         n_silent = int(np.count_nonzero(self._without_features(X)))
         if self.label_counts_ is not None:
-            self.label_counts_ = self.label_counts_.add(Y, n_silent)
+            n_zeros = 0 if X.dtype.kind == "O" else count_zeros(X)
+            self.label_counts_ = self.label_counts_.add(Y, n_silent, n_zeros)
 
     def _without_features(self, X: Any) -> Array:
         return without_features(X)
@@ -191,7 +202,9 @@ class Prior:
         if np.isnan(scores).any():
             raise InputError("got features that make scores overflow; scale them first")
         silent = self._silent(X)
-        return np.where(silent[:, None], self._prior(), scores) if silent.any() else scores
+        if not silent.any():
+            return scores
+        return np.where(silent[:, None], self._prior().astype(scores.dtype), scores)
 
 
 def has_probabilities(estimator: Any) -> bool:

@@ -164,20 +164,22 @@ def _part(Y: sp.csr_array, chosen: npt.NDArray[np.bool_]) -> sp.csr_array:
 
 @stored(
     "LabelCounts", 1, relevant=array("i8", "K"), known=array("i8", "K"),
-    n_silent=value(int, least=0),
+    n_silent=value(int, least=0), n_zeros=value(int, least=0),
 )  # fmt: skip
 class LabelCounts(NamedTuple):
-    """How often labels are relevant and known, and how many instances have no feature at all."""
+    """How often labels are relevant and known; how many instances have no feature at all, and how
+    many features of all instances are 0."""
 
     relevant: npt.NDArray[np.int64]
     known: npt.NDArray[np.int64]
     n_silent: int
+    n_zeros: int
 
     @classmethod
     def none(cls) -> "LabelCounts":
-        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
+        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), 0, 0)
 
-    def add(self, Y: sp.csr_array, n_silent: int) -> "LabelCounts":
+    def add(self, Y: sp.csr_array, n_silent: int, n_zeros: int) -> "LabelCounts":
         """With the instances of Y, of which so many have no feature; labels may be new in it."""
         new = Y.shape[1] - len(self.known)
         relevant, unknown = (
@@ -188,6 +190,7 @@ class LabelCounts(NamedTuple):
             np.pad(self.relevant, (0, new)) + relevant,
             np.pad(self.known, (0, new)) + Y.shape[0] - unknown,
             self.n_silent + n_silent,
+            self.n_zeros + n_zeros,
         )
 
     def after_loading(self) -> None:

@@ -157,9 +157,16 @@ def check_magnitude(X: Any, *, learning: bool) -> None:
         )
 
 
+def count_zeros(X: Any) -> int:
+    """How many of the values of a matrix are 0."""
+    return int(np.prod(X.shape, dtype=np.int64) - np.count_nonzero(X.data if sp.issparse(X) else X))
+
+
 def without_features(X: Any) -> npt.NDArray[np.bool_]:
     """The rows in which every feature is 0: they tell nothing."""
     if not sp.issparse(X):
         return np.asarray((X == 0).all(axis=1))
+    if X.data.all():
+        return np.asarray(np.diff(X.indptr) == 0)
     n_used = np.concatenate(([0], np.cumsum(X.data != 0)))
     return n_used[X.indptr[1:]] == n_used[X.indptr[:-1]]

@@ -76,6 +76,13 @@ def test_instances_without_features_that_were_learned_are_answered_as_learned():
     assert cannot.rank(NOTHING).tolist() == [[2, 1, 0]] * 2
 
 
+def test_where_zero_is_seldom_it_is_a_number_for_those_who_can_learn_it():
+    line = np.linspace(-1, 1, 20)[:, None]  # 0 is not among them
+    inside = (np.abs(line) < 0.5).astype(int)
+    for name in ("kernel", "forest", "boosted-trees"):
+        assert made(name).fit(line, inside).predict([[0.0]]).tolist() == [[1]], name
+
+
 def test_pieces_count_the_labels_as_the_whole():
     whole, pieces = made("BR").fit(X, Y), made("BR")
     for part in np.split(np.arange(60), [1, 20]):

@@ -54,10 +54,10 @@ class LabelRanker(decoding.Probable, decoding.Prior, ClassifierMixin, BaseEstima
     label per instance), scikit-learn's conventions hold: `predict` gives the top-ranked class,
     and the decision function of two classes is one column, the second over the first.
     Where a learner has no threshold of its own, its parameter `threshold` cuts the ranking: at a
-    score, or at as many labels as an instance had on average ("cardinality"). An instance whose
-    features are all 0 tells nothing: its labels are ranked by how often they are relevant, and
-    score the log odds of that, unless such instances were learned. `n_jobs` threads never change
-    a result; `verbose` above 0 shows a progress bar.
+    score, or at as many labels as an instance had on average ("cardinality"). Of an
+    instance without any feature nothing is known: its labels are ranked by how often they are
+    relevant (see `decoding.Prior`). `n_jobs` threads never change a result; `verbose` above 0
+    shows a progress bar.
 
     Attributes
     ----------
@@ -98,8 +98,9 @@ class LabelRanker(decoding.Probable, decoding.Prior, ClassifierMixin, BaseEstima
         scores, members = self._answer(X)
         completed = self._completed(X, scores)
         if completed is not scores:
-            prior = self._members(completed)
-            members = np.where(self._silent(X)[:, None], prior, members)
+            members = np.where(
+                self._silent(X)[:, None], self._members(self._prior()[None]), members
+            )
         return Answer(completed, members)
 
     def _check_combinations(self) -> None:

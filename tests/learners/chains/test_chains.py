@@ -250,7 +250,9 @@ def test_classes_missing_in_a_part_of_the_training_data_do_no_harm(learner):
 def test_a_base_without_probabilities_is_refused_in_one_sentence(base):
     X, Y = multilabel()
     for learner in learners(base):
-        with pytest.raises(InputError, match=r"has no predict_proba; .*give a classifier"):
+        with pytest.raises(
+            InputError, match=r"has no predict_proba; .*give a classifier|give an estimator"
+        ):
             learner.fit(X, Y)
 
 

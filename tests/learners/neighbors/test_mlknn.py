@@ -53,6 +53,7 @@ def problems(draw):
     if draw(st.booleans()):
         Y[rng.random((n, K)) < 0.1] = np.nan
     queries = rng.integers(-2, 3, (5, d)).astype(float)
+    queries[~queries.any(axis=1)] = 1.0  # of an instance of zeros nothing may be known
     return X, Y, queries, draw(st.integers(1, n - 1)), draw(st.sampled_from([0.5, 1.0, 2.0]))
 
 

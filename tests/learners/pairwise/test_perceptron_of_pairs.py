@@ -10,6 +10,7 @@ from labelrank import BinaryRelevancePerceptron, PairwisePerceptron, preferences
 from labelrank import resources as memory
 from labelrank.errors import InputError
 from labelrank.learners.pairwise import forecast
+from labelrank.learners.pairwise.mistakes import DualPairScorer
 from labelrank.learners.pairwise.scorer import UpdateRule, quick_voting
 from labelrank.learners.pairwise.weights import PrimalPairScorer
 from labelrank.relevance import check_relevance
@@ -248,9 +249,9 @@ def test_scores_and_rankings_of_quick_voting_are_those_of_full_voting():
 
 def test_weights_at_random_that_fit_nowhere_come_with_advice_that_helps(monkeypatch):
     X, Y = whole_numbers(0)
-    monkeypatch.setattr(forecast, "available_bytes", lambda: 2**22)
-    wide = np.zeros((len(X), 20_000))
-    wide[:, : X.shape[1]] = X
+    monkeypatch.setattr(forecast, "available_bytes", lambda: 2**25)
+    wide = sp.csr_array(sp.hstack([X, sp.csr_array((len(X), 300_000))]))
     with pytest.raises(InputError, match="use init='zeros'"):
         PairwisePerceptron(init="random").fit(wide, Y)
-    assert PairwisePerceptron(init="zeros").fit(wide, Y).scorer_.n_features == 20_000
+    learner = PairwisePerceptron(init="zeros").fit(wide, Y)
+    assert isinstance(learner.scorer_, DualPairScorer)

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from labelrank import declared
+from labelrank import declared, decoding
 from labelrank._types import Array, Float32, Float64, Int64
 from labelrank.declared import array, choice, cut, nested, number, seed, sparse, stored, threads
 from labelrank.kernels import embedding as kernels
@@ -260,6 +260,9 @@ class EmbeddingRanker(IncrementalRanker):
             return super()._first(X, top)
         labels = np.zeros((X.shape[0], top), np.int64)
         self._multiply(kernels.best, X, labels, np.empty(labels.shape, np.float32))
+        silent = self._silent(X)
+        if silent.any():
+            labels[silent] = decoding.rank(self._prior()[None], top)
         return labels
 
     def _multiply(self, kernel: Callable[..., None], X: Any, *out: Array) -> None:
