@@ -77,8 +77,8 @@ def test_instances_without_features_that_were_learned_are_answered_as_learned():
 
 
 def test_where_zero_is_seldom_it_is_a_number_for_those_who_can_learn_it():
-    line = np.linspace(-1, 1, 20)[:, None]  # 0 is not among them
-    inside = (np.abs(line) < 0.5).astype(int)
+    line = np.linspace(-1, 1, 200)[:, None]  # 0 is not among them
+    inside = (np.abs(line) < 0.3).astype(int)
     for name in ("kernel", "forest", "boosted-trees"):
         assert made(name).fit(line, inside).predict([[0.0]]).tolist() == [[1]], name
 

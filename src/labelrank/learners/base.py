@@ -98,9 +98,8 @@ class LabelRanker(decoding.Probable, decoding.Prior, ClassifierMixin, BaseEstima
         scores, members = self._answer(X)
         completed = self._completed(X, scores)
         if completed is not scores:
-            members = np.where(
-                self._silent(X)[:, None], self._members(self._prior()[None]), members
-            )
+            prior = self._members(self._prior()[None])
+            members = np.where(self._silent(X)[:, None], prior, members)
         return Answer(completed, members)
 
     def _check_combinations(self) -> None:
