@@ -149,7 +149,7 @@ def test_recorded_claims_are_those_of_the_contents():
 
 def test_the_list_says_which_sentences_hold():
     by_sentence = {one.what: one.state for one in registry.in_papers() if one.is_claim}
-    assert by_sentence["MLPP is ahead of MMP in every loss"] == "1 claim holds"
+    assert by_sentence["MLPP is ahead of MMP in every loss"] == "holds 1 of 1"
     assert by_sentence["a hundred iterations suffice"] == "not judged"
 
 

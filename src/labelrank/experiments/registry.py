@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import labelrank
 from labelrank.errors import MissingError, meant
-from labelrank.experiments.verdicts import Record, read, recorded_file
+from labelrank.experiments.verdicts import HOLDS, Record, read, recorded_file
 
 # Each is a module of this package; adding a paper is adding its name.
 PAPERS = ("perceptrons", "chains", "pro_loss", "reuters", "lecture", "plm")
@@ -177,7 +177,7 @@ class Entry(NamedTuple):
         said: list[str] = next((recorded[one, self.what] for one in self.by
                                 if (one, self.what) in recorded), [])  # fmt: skip
         if self.is_claim and said:
-            return ", ".join(f"{said.count(one)} {one}" for one in dict.fromkeys(said))
+            return f"holds {said.count(HOLDS)} of {len(said)}"
         return "can run" if any(one.has_data for one in self.measured_by) else "data missing"
 
 
