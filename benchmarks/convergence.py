@@ -27,8 +27,8 @@ from labelrank.learners.margins.prosvm import PreferenceSVM
 from labelrank.relevance import check_relevance
 
 SETS = (
-    "emotions", "flags", "birds", "scene", "yeast", "cal500", "enron", "medical", "genbase",
-    "slashdot", "yahoo-arts",
+    "emotions", "foodtruck", "music", "scene", "yeast", "genbase", "medical", "enron", "slashdot",
+    "yahoo-arts", "ohsumed", "tmc2007-500", "bibtex", "corel5k",
 )  # fmt: skip
 STRENGTHS = 2.0 ** np.arange(-10, 11, 4)
 LEARNERS: dict[str, Any] = {

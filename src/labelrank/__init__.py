@@ -44,6 +44,8 @@ _HOME = {
     "AdaBoostMH": "learners.boosting",
     "MLkNN": "learners.neighbors",
     "GradedClassifier": "learners.graded",
+    "LevelRanker": "learners.orders.levels",
+    "NeighborOrders": "learners.orders.neighbors",
     "ForestRanker": "learners.trees.forest",
     "BoostedTrees": "learners.trees.boosted",
     "KernelRanker": "learners.features.nystroem",

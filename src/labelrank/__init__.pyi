@@ -42,6 +42,8 @@ from labelrank.learners.margins.ranksvm import TwoStageRanker as TwoStageRanker
 from labelrank.learners.naive_bayes import NaiveBayesRanker as NaiveBayesRanker
 from labelrank.learners.neighbors import InvertedIndexKNN as InvertedIndexKNN
 from labelrank.learners.neighbors import MLkNN as MLkNN
+from labelrank.learners.orders.levels import LevelRanker as LevelRanker
+from labelrank.learners.orders.neighbors import NeighborOrders as NeighborOrders
 from labelrank.learners.pairwise.classifier import PairwiseClassifier as PairwiseClassifier
 from labelrank.learners.pairwise.perceptron import PairwisePerceptron as PairwisePerceptron
 from labelrank.learners.perceptron import BinaryRelevancePerceptron as BinaryRelevancePerceptron
@@ -56,6 +58,8 @@ from labelrank.learners.plm.plm import PreferenceLearningMachine as PreferenceLe
 from labelrank.learners.powerset import LabelPowerset as LabelPowerset
 from labelrank.learners.rocchio import Rocchio as Rocchio
 from labelrank.learners.thresholded import ThresholdedRanker as ThresholdedRanker
+from labelrank.learners.trees.boosted import BoostedTrees as BoostedTrees
+from labelrank.learners.trees.forest import ForestRanker as ForestRanker
 from labelrank.relevance import RelevanceBinarizer as RelevanceBinarizer
 from labelrank.tagger import Tagger as Tagger
 from labelrank.text import TextVectorizer as TextVectorizer

@@ -52,6 +52,8 @@ LEARNERS = [
     labelrank.ForestRanker(n_estimators=30, random_state=0),
     labelrank.BoostedTrees(n_rounds=20, min_samples_leaf=3),
     labelrank.KernelRanker(random_state=0),
+    labelrank.NeighborOrders(5),
+    labelrank.LevelRanker(labelrank.ForestRanker(n_estimators=30, random_state=0)),
     labelrank.MultilayerPerceptron(epochs=60, learning_rate=0.01, random_state=0),
 ]
 

@@ -224,6 +224,28 @@ BEYOND = (
 )  # fmt: skip
 
 
+# Label ranking: the targets are orders of all labels.
+_ORDERS = "Cheng, Hühn & Hüllermeier 2009"
+_SOME_NEIGHBORS = {"n_neighbors": (5, 10, 20, 40)}
+
+ORDERS = (
+    row("IBLR-Borda", "NeighborOrders", _ORDERS,
+        "Label ranking: the mean places that the nearest instances give to a label",
+        _SOME_NEIGHBORS, needs=("order",)),
+    row("IBLR-Mallows", "NeighborOrders", _ORDERS,
+        "Label ranking: the order that disagrees least with those of the nearest instances",
+        _SOME_NEIGHBORS, needs=("order",), consensus="mallows"),
+    row("LR-forest", "LevelRanker", "Zhou & Qiu 2018",
+        "Label ranking forest: randomised trees, the levels that a label reaches in their leaves",
+        {"estimator__min_samples_leaf": (1, 2, 5)}, needs=("order",),
+        parts={"estimator": "forest"}),
+    row("RPC", "PairwiseClassifier", "Hüllermeier et al. 2008",
+        "Label ranking by pairwise comparison: one logistic regression per pair, weighted votes",
+        {"estimator__C": (*_FEW_STRENGTHS, 100.0)}, needs=("order",), parts=_LOGISTIC,
+        calibrated=False, ordered=True, voting="weighted"),
+)  # fmt: skip
+
+
 # The preference learning machine, its embeddings, and its rival.
 _PLM_PAPER = "Lauriola et al. 2018"
 _SIZES = {"n_components": (25, 50, 100), "epochs": (10, 30, 100)}
@@ -264,4 +286,4 @@ PLM = (
          summary="Network of the shape of EC-PLM with a sigmoid hidden layer"),
 )  # fmt: skip
 
-ENTRIES = PERCEPTRONS + CHAINS + MARGINS + TEXT + BEYOND + PLM
+ENTRIES = PERCEPTRONS + CHAINS + MARGINS + TEXT + BEYOND + ORDERS + PLM

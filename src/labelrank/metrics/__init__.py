@@ -8,6 +8,7 @@ from labelrank.metrics.curves import (
     auc, average_precision_by_label, break_even_point, precision_recall_curve, reliability,
 )  # fmt: skip
 from labelrank.metrics.evaluate import evaluate, evaluate_ranking, evaluate_sets
+from labelrank.metrics.orders import kendall_tau, kendall_tau_x, spearman, top_agreement_at_k
 from labelrank.metrics.ranking import (
     average_precision_loss, coverage, error_set_size, is_error, margin_loss, ndcg_at_k,
     one_error, precision_at_k, pro_loss, ranking_loss,
@@ -22,7 +23,7 @@ __all__ = [
     "contingency_tables", "coverage", "criteria", "error_set_size", "evaluate",
     "evaluate_ranking", "evaluate_sets", "exact_match", "f1", "get_scorer",
     "hamming_loss", "hamming_score", "is_error", "jaccard", "label_confusion",
-    "margin_loss", "ndcg_at_k", "one_error", "precision", "precision_at_k",
-    "precision_recall_curve", "pro_loss", "ranking_loss", "recall", "reliability",
-    "scorers", "subset_accuracy",
+    "kendall_tau", "kendall_tau_x", "margin_loss", "ndcg_at_k", "one_error", "precision",
+    "precision_at_k", "precision_recall_curve", "pro_loss", "ranking_loss", "recall", "reliability",
+    "scorers", "spearman", "subset_accuracy", "top_agreement_at_k",
 ]  # fmt: skip

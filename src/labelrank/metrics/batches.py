@@ -20,7 +20,7 @@ from labelrank.errors import InputError
 from labelrank.kernels.ranking import weight_not_below
 from labelrank.metrics import ranking, sets
 from labelrank.metrics._common import check_pair, mean_of_known
-from labelrank.metrics.evaluate import RATIOS, WHOLE, of_curves, ranking_columns
+from labelrank.metrics.evaluate import RATIOS, WHOLE, of_curves, order_columns, ranking_columns
 from labelrank.metrics.samples import Problem, Sample
 from labelrank.relevance import Checked
 
@@ -57,7 +57,7 @@ def measured(Y: Any, scores: Any, members: Any, cuts: Sequence[float | None]) ->
 
 def _sums(Y: Checked, scores: Array, cut: float, members: Any) -> Sums:
     table = ranking.row_criteria(Y, scores, threshold=cut, ks=_TOP)
-    columns = ranking_columns(table, _TOP)
+    columns = ranking_columns(table, _TOP) | order_columns(Y, scores)
     counted = sets.Counted.of(Y, members, None, 0.0)
     columns |= {one.__name__: inspect.unwrap(one)(counted.by_instance) for one in WHOLE}
     for ratio in RATIOS:

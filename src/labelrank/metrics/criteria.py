@@ -15,7 +15,7 @@ import sklearn.metrics
 
 from labelrank._types import Array
 from labelrank.errors import InputError, meant
-from labelrank.metrics import classes, curves, ranking, sets
+from labelrank.metrics import classes, curves, orders, ranking, sets
 
 GROUP = "labelrank.criteria"
 LARGER, SMALLER, NEITHER = 1, -1, 0
@@ -63,8 +63,14 @@ def _averaged(function: Callable[..., Any], needs: str, *averages: str) -> list[
     return [Criterion(f"{a}_{stem}", function, needs, better, {"average": a}) for a in averages]
 
 
+_OF_TOP: dict[str, Callable[..., Any]] = {
+    "precision": ranking.precision_at_k, "ndcg": ranking.ndcg_at_k,
+    "top_agreement": orders.top_agreement_at_k,
+}  # fmt: skip
+
+
 def _at(stem: str, k: int) -> Criterion:
-    function = {"precision": ranking.precision_at_k, "ndcg": ranking.ndcg_at_k}[stem]
+    function = _OF_TOP[stem]
     return Criterion(f"{stem}_at_{k}", function, "scores", LARGER, {"k": k}, of_top=True)
 
 
@@ -83,6 +89,10 @@ TABLE = {
         Criterion("coverage_error", ranking.coverage, options={"zero_based": False}),
         Criterion("pro_loss", ranking.pro_loss),
         *(_at(stem, k) for stem in ("precision", "ndcg") for k in (1, 3, 5)),
+        Criterion("kendall_tau", orders.kendall_tau, "scores", LARGER),
+        Criterion("kendall_tau_x", orders.kendall_tau_x, "scores", LARGER),
+        Criterion("spearman", orders.spearman, "scores", LARGER),
+        *(_at("top_agreement", k) for k in (1, 3)),
         *_averaged(curves.auc, "scores", *_CURVES),
         Criterion("macro_auc_left_out", curves.labels_without_auc, "scores", NEITHER),
         *_averaged(curves.break_even_point, "scores", *_CURVES),
@@ -117,7 +127,7 @@ def get(name: str) -> Criterion:
     if known in TABLE or known in _added:
         return TABLE.get(known) or _added[known]
     stem, _, k = known.partition("_at_")
-    if stem in ("precision", "ndcg") and k.isdecimal() and int(k) > 0:
+    if stem in _OF_TOP and k.isdecimal() and int(k) > 0:
         return _at(stem, int(k))
     for entry in metadata.entry_points(group=GROUP, name=known):
         return register(known, entry.load())

@@ -8,12 +8,13 @@ import numpy as np
 
 from labelrank._types import Array
 from labelrank.kernels import ranking as kernels
-from labelrank.metrics import curves, ranking, sets
+from labelrank.metrics import curves, orders, ranking, sets
 from labelrank.metrics._common import check_weights, documented_like, mean, mean_of_known
 from labelrank.metrics.samples import Problem
 
 _LOSSES = (ranking.is_error, ranking.error_set_size, ranking.margin_loss,
            ranking.average_precision_loss, ranking.ranking_loss, ranking.one_error)  # fmt: skip
+_FEW_LABELS = 100
 WHOLE = (sets.hamming_loss, sets.subset_accuracy)
 RATIOS = (sets.precision, sets.recall, sets.f1, sets.jaccard)
 
@@ -26,7 +27,7 @@ def evaluate_ranking(
     """The criteria of a ranking, all in one pass over the scores.
 
     ``coverage`` counts the labels before the last relevant one, ``coverage_error`` that one too
-    (scikit-learn).
+    (scikit-learn). Those of label ranking (``kendall_tau`` and others) come with up to 100 labels.
 
     Parameters
     ----------
@@ -47,7 +48,22 @@ def evaluate_ranking(
     given = {"threshold": threshold, "ties": ties, "random_state": random_state}
     table = ranking.row_criteria(Y, scores, **given, ks=k)
     weights = check_weights(sample_weight, len(table))
-    return {name: mean(column, weights) for name, column in ranking_columns(table, k).items()}
+    columns = ranking_columns(table, k) | order_columns(Y, scores)
+    return {name: mean(column, weights) for name, column in columns.items()}
+
+
+def order_columns(Y: Any, scores: Any) -> dict[str, Array]:
+    """The criteria of label ranking by name, where the labels are few: they look at all pairs."""
+    if np.shape(scores)[1] > _FEW_LABELS:
+        return {}
+    columns: dict[str, Array] = {
+        criterion.__name__: np.asarray(criterion(Y, scores, per_instance=True))
+        for criterion in (orders.kendall_tau, orders.kendall_tau_x, orders.spearman)
+    }
+    for k in (1, 3):
+        values = orders.top_agreement_at_k(Y, scores, k, per_instance=True)
+        columns[f"top_agreement_at_{k}"] = np.asarray(values)
+    return columns
 
 
 def ranking_columns(table: Array, k: Sequence[int]) -> dict[str, Array]:

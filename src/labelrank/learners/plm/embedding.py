@@ -22,6 +22,7 @@ from labelrank.declared import array, choice, cut, nested, number, seed, sparse,
 from labelrank.kernels import embedding as kernels
 from labelrank.kernels import random as draws
 from labelrank.learners.base import IncrementalRanker
+from labelrank.learners.orders.levels import by_levels
 from labelrank.preferences import Kind, Preferences
 from labelrank.resources import row_chunks, run_jobs, track
 from labelrank.rows import Rows, as_rows
@@ -163,7 +164,7 @@ class EmbeddingRanker(IncrementalRanker):
     verbose: int = 0
 
     # With arcs="any", the two labels of an arc may belong to two instances.
-    preferences = Preferences.each(Kind.RELEVANT_IRRELEVANT)
+    preferences = Preferences.each(Kind.RELEVANT_IRRELEVANT, Kind.GRADED)
     _calibrated = False
     _learns_silence = False
     _codes_learn = False
@@ -185,15 +186,16 @@ class EmbeddingRanker(IncrementalRanker):
 
     def _set_up(self, X: Any, Y: sp.csr_array) -> None:
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._M = Averaged.of(self._first_codes(Y))
+        self._M = Averaged.of(self._first_codes(by_levels(X, Y)[1]))
         self._fixed_codes = self._M.values.copy()
         self._W = Averaged.of(np.zeros((X.shape[1], self._M.values.shape[1])))
         self._forget_window(X.shape[1])
         self._clock = self.n_violated_ = 0
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        instances, labels = as_rows(X), as_rows(Y, np.float64)
         self._set_up(X, Y)
+        X, Y = by_levels(X, Y)
+        instances, labels = as_rows(X), as_rows(Y, np.float64)
         nodes, size = positive_nodes(labels), int(self.preferences_per_epoch)
         labelled = np.unique(nodes.rows)
         same = self.arcs == "instance"
@@ -210,6 +212,7 @@ class EmbeddingRanker(IncrementalRanker):
         self._window_Y = sp.csr_array((0, self.n_labels_))
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
+        X, Y = by_levels(X, Y)
         if self.update == "adagrad":
             self._learn_instances(as_rows(X), as_rows(Y, np.float64), np.arange(X.shape[0]))
             return

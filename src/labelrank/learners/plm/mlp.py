@@ -14,6 +14,7 @@ from labelrank._types import Array
 from labelrank.declared import array, choice, number, seed, stored, value
 from labelrank.errors import InputError, MissingError
 from labelrank.learners.base import LabelRanker
+from labelrank.learners.orders.levels import by_levels
 from labelrank.resources import track
 
 
@@ -75,6 +76,7 @@ class MultilayerPerceptron(LabelRanker):
             raise MissingError("PyTorch is not installed; pip install 'labelrank[torch]'")
         use_torch = self.engine != "sklearn" and has_torch
         self.engine_ = "torch" if use_torch else "sklearn"
+        X, Y = by_levels(X, Y)
         learn = self._by_torch if use_torch else self._by_sklearn
         (self._hidden, self._start), (self._output, self._end) = learn(X.astype(np.float32), Y)
 

@@ -17,6 +17,7 @@ from labelrank._types import Array, Float64, Int64
 from labelrank.declared import anything, array, choice, cut, flag, number, seed, stored, value
 from labelrank.kernels import plm as kernels
 from labelrank.learners.base import IncrementalRanker
+from labelrank.learners.orders.levels import by_levels
 from labelrank.preferences import Kind, Preferences
 from labelrank.resources import blocks, track
 from labelrank.rows import as_rows
@@ -87,7 +88,7 @@ class PreferenceLearningMachine(IncrementalRanker):
     random_state: Any = seed()
     verbose: int = 0
 
-    preferences = Preferences.each(Kind.RELEVANT_IRRELEVANT)
+    preferences = Preferences.each(Kind.RELEVANT_IRRELEVANT, Kind.GRADED)
     _calibrated = False
 
     @property
@@ -96,6 +97,7 @@ class PreferenceLearningMachine(IncrementalRanker):
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self._set_up(X, Y)
+        X, Y = by_levels(X, Y)
         random = check_random_state(self.random_state)
         order = np.arange(X.shape[0])
         epochs = track(range(self.epochs), type(self).__name__, self.verbose)
@@ -103,6 +105,7 @@ class PreferenceLearningMachine(IncrementalRanker):
         self._learn_in(orders, X, Y)
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
+        X, Y = by_levels(X, Y)
         self._learn_in([np.arange(X.shape[0])], X, Y)
 
     def _set_up(self, X: Any, Y: sp.csr_array) -> None:

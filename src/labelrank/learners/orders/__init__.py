@@ -1,0 +1,1 @@
+"""Label ranking: learners whose targets are orders of the labels."""
