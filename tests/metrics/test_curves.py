@@ -148,6 +148,11 @@ def test_evaluate_gives_what_each_criterion_gives_alone():
     assert found.pop("pro_loss") == metrics.pro_loss(Y, scores, threshold=0.5, **options)
     assert found.pop("precision_at_2") == metrics.precision_at_k(Y, scores, 2, **options)
     assert found.pop("ndcg_at_2") == metrics.ndcg_at_k(Y, scores, 2, **options)
+    for name in ("kendall_tau", "kendall_tau_x", "spearman"):
+        assert found.pop(name) == getattr(metrics, name)(Y, scores, **options)
+    for k in (1, 3):
+        alone = metrics.top_agreement_at_k(Y, scores, k, **options)
+        assert found.pop(f"top_agreement_at_{k}") == alone
     for name in ("hamming_loss", "subset_accuracy"):
         assert found.pop(name) == getattr(metrics, name)(Y, predicted, **options)
     for name in ("precision", "recall", "f1", "jaccard"):

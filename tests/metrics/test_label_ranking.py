@@ -57,9 +57,9 @@ def test_tau_x_is_its_sum_over_pairs(problem):
 def test_the_first_labels_are_right_if_fewer_than_k_are_better(problem, k):
     values = top_agreement_at_k(*problem, k, per_instance=True)
     for value, (y, s) in zip(values, known_pairs(*problem), strict=True):
-        first = sorted(range(len(y)), key=lambda a: (-s[a], a))[:k]
-        right = [sum(y > y[a]) < k for a in first]
-        assert value == pytest.approx(np.mean(right) if right else 1.0)
+        right = [sum(y > grade) < k for grade in y]
+        first = sorted(range(len(y)), key=lambda a: (-s[a], right[a]))[:k]
+        assert value == pytest.approx(np.mean([right[a] for a in first]) if first else 1.0)
 
 
 def test_without_ties_tau_counts_wrong_pairs_and_both_taus_agree():

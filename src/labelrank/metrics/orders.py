@@ -84,8 +84,8 @@ def kendall_tau(grades: Array, scores: Array) -> Array:
 
     Examples
     --------
-    >>> kendall_tau([[3, 2, 1]], [[0.9, 0.1, 0.5]])
-    0.3333333333333333
+    >>> round(kendall_tau([[3, 2, 1]], [[0.9, 0.1, 0.5]]), 4)
+    0.3333
     """
     y, s = _signs(grades), _signs(_known_scores(grades, scores))
     agreed = (y * s).sum(axis=(1, 2), dtype=np.float64)
@@ -128,7 +128,7 @@ def spearman(grades: Array, scores: Array) -> Array:
 
     Examples
     --------
-    >>> spearman([[3, 2, 1]], [[0.9, 0.1, 0.5]])
+    >>> round(spearman([[3, 2, 1]], [[0.9, 0.1, 0.5]]), 4)
     0.5
     """
     known = ~np.isnan(grades)
@@ -149,7 +149,7 @@ def top_agreement_at_k(
     r"""Share of the first k labels by the scores that are among the k best (larger is better).
 
     A label is among the k best if fewer than k labels have a larger grade: where grades tie about
-    place k, any of them is right. Of tied scores the smaller index is first. Where fewer than k
+    place k, any of them is right. Of tied scores the wrong labels are first. Where fewer than k
     labels are known, all of them count.
 
     Parameters
@@ -167,8 +167,9 @@ def top_agreement_at_k(
     def values_of(grades: Array, scores: Array) -> Array:
         known = ~np.isnan(grades)
         n_better = (_signs(grades) < 0).sum(axis=2)
-        order = np.argsort(np.where(known, -scores, np.inf), axis=1, kind="stable")
-        right = np.take_along_axis((n_better < k) & known, order, axis=1)[:, :k]
+        is_right = (n_better < k) & known
+        order = np.lexsort((is_right, -scores, ~known), axis=1)
+        right = np.take_along_axis(is_right, order, axis=1)[:, :k]
         size = np.minimum(k, known.sum(axis=1))
         return np.where(size > 0, right.sum(axis=1) / np.maximum(size, 1), 1.0)
 
