@@ -338,7 +338,7 @@ class Explained:
     def _threshold_weights(self) -> tuple[Any, float]:
         return 0.0, 0.0
 
-    def _reason(self, label: int, over: int | None) -> tuple[Array, float]:
+    def reason_weights(self, label: int, over: int | None) -> tuple[Array, float]:
         """Weight vector and constant of the margin of `label` over another, or the threshold."""
         weights, constant = self._label_weights(label)
         below, shift = self._threshold_weights() if over is None else self._label_weights(over)
@@ -359,13 +359,14 @@ class Explained:
         check_is_fitted(self)
         row = self._one_row(x)
         a, b = self._label(label), None if over is None else self._label(over)
-        weights, constant = self._reason(a, b)
         if self._silent(row)[0]:  # type: ignore[attr-defined]
             prior = self._prior()  # type: ignore[attr-defined]
+            features, addends = row.indices[:0], np.zeros(0)
             constant = float(prior[a] - (0.0 if b is None else prior[b]))
-        addends = row.data.astype(np.float64) * np.asarray(weights, np.float64)[row.indices]
+        else:
+            features, addends, constant = self._addends(row, a, b)
         order = np.argsort(-np.abs(addends), kind="stable")
-        features = row.indices[order].astype(np.int64)
+        features = features[order].astype(np.int64)
         try:
             margin = math.fsum([*addends, constant])
         except (OverflowError, ValueError):  # infinite or NaN: it exceeds all numbers
@@ -374,6 +375,12 @@ class Explained:
         label, over = classes[a], classes[-1 if b is None else b]
         names = self._feature_names()[features]
         return Explanation(label, over, margin, features, names, addends[order], constant)
+
+    def _addends(self, row: sp.csr_array, a: int, b: int | None) -> tuple[Array, Float64, float]:
+        """Features, what each adds to the margin of label a (over b), and the constant."""
+        weights, constant = self.reason_weights(a, b)
+        addends = row.data.astype(np.float64) * np.asarray(weights, np.float64)[row.indices]
+        return row.indices, addends, constant
 
     def _one_row(self, x: Any) -> sp.csr_array:
         if not sp.issparse(x) and not hasattr(x, "columns"):

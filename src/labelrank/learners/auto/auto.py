@@ -19,14 +19,16 @@ from labelrank.learners.auto.race import HELD, Race, Trial
 from labelrank.learners.auto.weighting import AS_GIVEN, Weighting, ways
 from labelrank.learners.base import LabelRanker
 from labelrank.learners.held_out.calibration import Calibration
+from labelrank.learners.held_out.cuts import CUTS, Cut, best_cut
 from labelrank.resources import track
 
 
 @stored(
     "AutoRanker",
-    2,
+    3,
     members_=nested("Member", many=True),
     threshold_=array("f8", "K"),
+    count_=nested("Cut", optional=True),
     held_out_=anything(optional=True),
     calibration_=nested("Calibration", optional=True),
     trials_=anything(volatile=True),
@@ -70,7 +72,9 @@ class AutoRanker(LabelRanker):
     estimator_, weighting_ : the learner of the largest share, and what is done to its features
     threshold_ : ndarray (K,)
         Where the scores are cut; `decision_function` is relative to it. For a criterion of sets
-        the cut may be lower for rare labels (a tilt), elsewhere it is one for all.
+        there may be a cut per label, or a lower one for rare labels (a tilt), else one for all.
+    count_ : Cut or None
+        After that, how many labels a row has by its probabilities, where that is best.
     held_out_ : dict or None
         What was chosen by: criterion, chosen (its held-out value), second and second_best (the
         next single learner and its value), n_instances (held out).
@@ -122,6 +126,7 @@ class AutoRanker(LabelRanker):
             for _ in track(race.run(), "racing", self.verbose):
                 pass
         self.threshold_ = np.zeros(self.n_labels_)
+        self.count_: Cut | None = None
         self.held_out_: dict[str, Any] | None = None
         self.calibration_: Calibration | None = None
         chosen = self._choose(race)
@@ -166,17 +171,32 @@ class AutoRanker(LabelRanker):
                 (ranked[k].name, ranked[k].weighting, share, lines[k])
                 for k, share in blend.shares.items()
             ]
-        self._cut(race.goal, judged, race.goal.cut_of(truth, scores))
+        self._cut(race.goal, judged.tilt, truth, scores)
         self.calibration_ = Calibration.fit(
-            truth, scores - self.threshold_, one_class=self.target_.one_class
+            truth, self._relative(scores), one_class=self.target_.one_class
         )
         self._tell(race, judged, [t for t in ranked if t.name != best.name or found], len(scores))
         return chosen
 
-    def _cut(self, goal: Goal, judged: Judged, cut: float) -> None:
-        self.threshold_ += cut if judged.cut is None else judged.cut
-        if judged.tilt and goal.rarity is not None:
-            self.threshold_ -= judged.tilt * goal.rarity
+    def _cut(self, goal: Goal, tilt: float, truth: Any, scores: Array) -> None:
+        """Where held-out scores are best cut."""
+        if goal.cut is None or goal.one_class:
+            return
+        if tilt and goal.rarity is not None:
+            self.threshold_ -= tilt * goal.rarity
+        kinds = CUTS if goal.criterion.needs == "sets" else CUTS[:1]
+        cut = best_cut(truth, self._relative(scores), goal.cut, kinds=kinds)
+        if cut.kind == "count":
+            self.count_ = cut
+        else:
+            self.threshold_ += cut.thresholds(scores)
+
+    def _relative(self, scores: Array) -> Array:
+        """Scores relative to the cut."""
+        scores = scores - self.threshold_.astype(scores.dtype)
+        if self.count_ is None:
+            return np.asarray(scores)
+        return np.asarray(scores - self.count_.thresholds(scores).astype(scores.dtype))
 
     def _tell(self, race: Race, judged: Judged, others: list[Trial], n: int) -> None:
         sign = race.goal.criterion.direction
@@ -190,16 +210,20 @@ class AutoRanker(LabelRanker):
         }
 
     def _scores(self, X: Any) -> Array:
+        return self._relative(self._blended(X))
+
+    def _blended(self, X: Any) -> Array:
         first, *others = (member.scores(X) for member in self.members_)
-        scores = sum(others, first)
-        return np.asarray(scores - self.threshold_.astype(scores.dtype))
+        return np.asarray(sum(others, first))
 
     @available_if(lambda self: all(member.explains for member in self.members_))  # type: ignore[untyped-decorator]
     def why(self, x: Any, label: Any, over: Any = None) -> Any:
         """The reasons of the chosen learners; they and the cuts sum to the score."""
         row = self._check_X(x if sp.issparse(x) else np.atleast_2d(x), reset=False)
         reason = together([member.why(row, label, over) for member in self.members_])
-        cut = self.threshold_[label] - (0.0 if over is None else self.threshold_[over])
+        raw = self._blended(row)
+        cuts = np.ravel(raw - self._relative(raw)).astype(np.float64)
+        cut = cuts[label] - (0.0 if over is None else cuts[over])
         return reason._replace(margin=reason.margin - cut, constant=reason.constant - cut)
 
     def after_loading(self) -> None:

@@ -94,21 +94,31 @@ class Member(NamedTuple):
 
     @property
     def explains(self) -> bool:
-        """Whether its scores are sums over features."""
-        is_sum = self.line is None or not self.line.shares
-        return is_sum and hasattr(self.estimator, "why")
+        """Whether it gives reasons."""
+        return hasattr(self.estimator, "why")
 
     def why(self, row: Any, label: Any, over: Any) -> Any:
         """Its reasons, which sum to what it adds."""
-        reason = self.estimator.why(self.weighting(row), label, over=over)
         if self.line is None:
-            return reason
-        slope = self.share * self.line.slope
-        shift = self.share * self.line.offset if over is None else 0.0
-        return reason._replace(
-            margin=slope * reason.margin + shift, constant=slope * reason.constant + shift,
-            contributions=slope * reason.contributions,
-        )  # fmt: skip
+            return self.estimator.why(self.weighting(row), label, over=over)
+        if over is not None:
+            ahead, behind = self.why(row, label, None), self.why(row, over, None)
+            return together([ahead, _times(behind, -1.0)])._replace(over=behind.label)
+        # The line bends where scores are shares: each reason keeps its part of the way.
+        reason = self.estimator.why(self.weighting(row), label)
+        end, start = (
+            self.share * float(self.line(np.array(s))) for s in (reason.margin, reason.constant)
+        )
+        way = reason.margin - reason.constant
+        told = _times(reason, (end - start) / way if way else 0.0)
+        return told._replace(margin=end, constant=start)
+
+
+def _times(reason: Any, factor: float) -> Any:
+    return reason._replace(
+        margin=factor * reason.margin, constant=factor * reason.constant,
+        contributions=factor * reason.contributions,
+    )  # fmt: skip
 
 
 def together(reasons: Sequence[Any]) -> Any:

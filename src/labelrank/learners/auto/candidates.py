@@ -5,6 +5,7 @@ the same turns on every machine. The constants need only be right within a facto
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from labelrank._estimators import BaseEstimator
+from labelrank.learners.features.nystroem import KernelRanker
 from labelrank.learners.graded import GradedClassifier
 from labelrank.learners.margins.binary_relevance import (
     BinaryRelevanceLogistic,
@@ -19,13 +21,17 @@ from labelrank.learners.margins.binary_relevance import (
     LinearBinaryRelevance,
 )
 from labelrank.learners.margins.prosvm import ProSVM
-from labelrank.learners.neighbors import MLkNN
+from labelrank.learners.trees.boosted import BoostedTrees
+from labelrank.learners.trees.forest import ForestRanker
 
 # Dual variables of preferences between two labels that are still worth their memory.
 MOST_ARCS = 100_000_000
 # An intercept is nearly free beside standardised rows, and a feature like the others beside texts.
 _FREE = 10.0
 _LANES = 16
+# Seconds per cut that a tree tries for an instance.
+_DENSE_CUT, _SPARSE_CUT = 6e-9, 2.5e-8
+LANDMARKS = 500
 # So much work is allowed even where a LinearSVC takes next to nothing.
 LEAST_WORK, WORK_PER_ROW = 6.0, 0.01
 
@@ -37,6 +43,7 @@ class Size(NamedTuple):
     columns: int
     stored: int
     labels: int
+    relevant: int
     arcs: float
     dense: bool
 
@@ -47,12 +54,17 @@ class Size(NamedTuple):
                                minlength=Y.shape[0])  # fmt: skip
         arcs = float((relevant * (Y.shape[1] - relevant)).sum())
         stored = X.shape[0] * X.shape[1] if dense else X.nnz
-        return cls(X.shape[0], X.shape[1], int(stored), Y.shape[1], arcs, dense)
+        return cls(
+            X.shape[0], X.shape[1], int(stored), Y.shape[1], int(relevant.sum()), arcs, dense
+        )
 
     def part(self, rows: int) -> "Size":
         """That of so many of the rows."""
         share = rows / max(self.rows, 1)
-        return self._replace(rows=rows, stored=int(self.stored * share), arcs=self.arcs * share)
+        return self._replace(
+            rows=rows, stored=int(self.stored * share), relevant=int(self.relevant * share),
+            arcs=self.arcs * share,
+        )  # fmt: skip
 
     @property
     def cells(self) -> float:
@@ -94,9 +106,23 @@ def order_cost(size: Size) -> float:
     return 0.003 + 6e-9 * size.cells + 6e-8 * size.arcs
 
 
-def near_cost(size: Size) -> float:
-    pairs = float(size.rows) * size.rows
-    return 0.01 + pairs * (4e-10 * size.stored / max(size.rows, 1) + 2e-9)
+def forest_cost(size: Size, *, leaf: int = 1) -> float:
+    """Of a hundred trees: instances by depth, by cuts tried, by labels that are counted."""
+    cuts = size.columns**0.5 * (_DENSE_CUT if size.dense else _SPARSE_CUT)
+    counted = 1.0 + size.relevant / max(size.rows, 1)
+    depth = max(np.log2(max(size.rows, 2)) - np.log2(leaf), 1.0)
+    return float(0.01 + 100.0 * size.rows * depth * cuts * counted)
+
+
+def boosting_cost(size: Size) -> float:
+    return 0.01 + 1.2e-6 * size.labels * size.rows * (size.columns + 10.0)
+
+
+def kernel_cost(size: Size) -> float:
+    landmarks = float(min(size.rows, LANDMARKS))
+    features = size._replace(stored=int(size.rows * landmarks))
+    products = size.stored * landmarks + landmarks**3
+    return 0.02 + 5e-9 * features.cells + 5e-10 * products
 
 
 def linear_svc_cost(size: Size) -> float:
@@ -110,14 +136,42 @@ def unknown_cost(size: Size) -> float:
 
 
 def candidates(X: Any, Y: sp.csr_array, *, fast: bool = False) -> dict[str, Candidate]:
-    """Named candidates, the first of which chooses the weighting of the features."""
+    """Named candidates, the first of which chooses the weighting of the features.
+
+    One of each kind comes first: what there is no work for is left out from the end.
+    """
     dense = not sp.issparse(X)
-    found = _one_vs_rest(_FREE if dense else 1.0)
+    linear = _one_vs_rest(_FREE if dense else 1.0)
     if fast:
-        return {name: one for name, one in found.items() if "balanced" not in name}
-    found |= _orders(X, Y, dense)
+        return {name: one for name, one in linear.items() if "balanced" not in name}
+    found = linear | _orders(X, Y, dense) | _curved(dense)
+    firsts = dict(reversed([(one.kind, name) for name, one in found.items()]))
+    return {name: found[name] for name in [*reversed(firsts.values()), *found]}
+
+
+def _curved(dense: bool) -> dict[str, Candidate]:
+    """Learners that are not linear; those of trees take features as they are."""
+    raw: dict[str, Any] = {"weighted": False}
+    found = {
+        "forest": Candidate(ForestRanker(), "forest", forest_cost, shares=True, **raw),
+        "forest, leaves of 3": Candidate(
+            ForestRanker(min_samples_leaf=3), "forest", partial(forest_cost, leaf=3),
+            shares=True, **raw,
+        ),
+    }  # fmt: skip
+    for C in (10.0, 2.0):
+        on_features = BinaryRelevanceLogistic(C=C, fit_intercept=True, tol=0.1)
+        kernel = KernelRanker(on_features, n_components=LANDMARKS)
+        found[f"kernel C={C:g}"] = Candidate(kernel, "kernel", kernel_cost)
     if dense:
-        found["ML-kNN"] = Candidate(MLkNN(), "near", near_cost)
+        # Small leaves suit small data, large ones large data.
+        found |= {
+            name: Candidate(trees, "boosting", boosting_cost, **raw)
+            for name, trees in (
+                ("boosted trees of 8", BoostedTrees(max_leaves=8, min_samples_leaf=5)),
+                ("boosted trees of 31", BoostedTrees()),
+            )
+        }
     return found
 
 

@@ -77,12 +77,6 @@ class Goal(NamedTuple):
             answer = sp.csr_array(members)
         return self.criterion.direction * self.criterion(Y, answer)
 
-    def cut_of(self, Y: sp.csr_array, scores: Array) -> float:
-        """Where sets are cut if the criterion is none of sets."""
-        if self.cut is None or self.one_class:
-            return 0.0
-        return float(best_threshold(Y, scores, self.cut))
-
     def noise(self, Y: sp.csr_array, one: tuple[Array, Judged], two: tuple[Array, Judged]) -> float:
         """Standard error of the difference of two values, by leaving out groups of instances."""
         n = Y.shape[0]

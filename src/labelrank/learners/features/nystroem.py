@@ -8,6 +8,7 @@ K = (k(l_i, l_j)) = V Λ Vᵀ, the features of x are
 so that φ(x)·φ(z) is near k(x, z): a linear learner on them is nearly one with that kernel.
 """
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -15,11 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from labelrank import decoding
 from labelrank._estimators import BaseEstimator, TransformerMixin
-from labelrank._types import Array
+from labelrank._types import Array, Float64
 from labelrank.declared import (
     array,
     check_parameters,
@@ -32,7 +35,7 @@ from labelrank.declared import (
     value,
 )
 from labelrank.errors import InputError
-from labelrank.learners.base import LabelRanker
+from labelrank.learners.base import Explained, Explanation, LabelRanker
 from labelrank.resources import blocks, require
 
 # X of which fewer values are not zero is multiplied as a sparse matrix, whatever its form.
@@ -40,6 +43,8 @@ _SPARSE = 0.1
 _AT_ONCE = 1 << 22
 # Directions of the kernel matrix with less of its largest eigenvalue hold rounding errors only.
 _LEAST = 1e-7
+# Of the integral in `why`.
+_PLACES = 64
 
 
 @stored(
@@ -82,7 +87,8 @@ class NystroemFeatures(TransformerMixin, BaseEstimator):
         rows = check_random_state(self.random_state).choice(n, m, replace=False)
         landmarks = X[np.sort(rows)]
         gamma = 1.0 / _variance(X) if self.gamma is None else float(self.gamma)
-        values, vectors = np.linalg.eigh(_kernel(landmarks, landmarks, gamma))
+        with threadpool_limits(1, "blas"):  # the bits must not depend on the machine's cores
+            values, vectors = np.linalg.eigh(_kernel(landmarks, landmarks, gamma))
         kept = values > _LEAST * values[-1]
         self.mixing_ = np.asarray(vectors[:, kept] / np.sqrt(values[kept]), np.float32, order="C")
         self.landmarks_, self.gamma_ = landmarks, float(gamma)
@@ -95,9 +101,10 @@ class NystroemFeatures(TransformerMixin, BaseEstimator):
         n, width = X.shape[0], self.mixing_.shape[1]
         require(4 * n * width, f"{n} x {width} kernel features", "lower n_components")
         made = np.empty((n, width), np.float32)
-        for part in blocks(n, _AT_ONCE // len(self.mixing_)):
-            near = _kernel(X[part], self.landmarks_, self.gamma_)
-            made[part] = near.astype(np.float32) @ self.mixing_
+        with threadpool_limits(1, "blas"):
+            for part in blocks(n, _AT_ONCE // len(self.mixing_)):
+                near = _kernel(X[part], self.landmarks_, self.gamma_)
+                made[part] = near.astype(np.float32) @ self.mixing_
         return made
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
@@ -143,7 +150,7 @@ def _kernel(X: sp.csr_array, Z: sp.csr_array, gamma: float) -> Array:
 
 @stored("KernelRanker", 1, features_=nested("NystroemFeatures"), estimator_=nested())
 @dataclass(eq=False, repr=False)
-class KernelRanker(LabelRanker):
+class KernelRanker(Explained, LabelRanker):
     """A learner on kernel features, see `NystroemFeatures`: what is linear in them may be curved.
 
     Scale dense features first: the kernel looks at distances.
@@ -202,6 +209,31 @@ class KernelRanker(LabelRanker):
 
     def _scores(self, X: Any) -> Array:
         return np.asarray(self.estimator_.decision_function(self.features_.transform(X)))
+
+    @available_if(lambda self: isinstance(self.estimator_, Explained))  # type: ignore[untyped-decorator]
+    def why(self, x: Any, label: Any, over: Any = None) -> Explanation:
+        """What each feature adds on the straight way from an instance of zeros to `x`: integrated
+        gradients (Sundararajan, Taly & Yan 2017). The constant is the score of the zeros."""
+        return super().why(x, label, over)
+
+    def _addends(self, row: sp.csr_array, a: int, b: int | None) -> tuple[Array, Float64, float]:
+        weights, constant = self.estimator_.reason_weights(a, b)
+        features, x = self.features_, row.astype(np.float64)
+        landmarks, gamma = features.landmarks_, features.gamma_
+        pull = features.mixing_.astype(np.float64) @ np.asarray(weights, np.float64)
+        places, shares = np.polynomial.legendre.leggauss(_PLACES)
+        t, shares = (places + 1) / 2, shares / 2
+        across = np.ravel((landmarks @ x.T).toarray())
+        squares = np.ravel(landmarks.power(2).sum(axis=1))
+        x_square = float(x.power(2).sum())
+        distance = t[:, None] ** 2 * x_square - 2 * t[:, None] * across + squares
+        near = np.exp(-gamma * distance) * pull  # places × landmarks
+        # ∫ of d/dx_j at t x: -2γ Σ_m pull_m k(t x, l_m) (t x_j - l_mj)
+        own = float(shares * t @ near.sum(axis=1))
+        theirs = np.ravel((shares @ near) @ landmarks[:, x.indices])
+        addends = -2 * gamma * x.data * (own * x.data - theirs)
+        whole = float(np.exp(-gamma * (x_square - 2 * across + squares)) @ pull) + constant
+        return row.indices, addends, whole - math.fsum(addends)
 
     @property
     def has_probabilities(self) -> bool:

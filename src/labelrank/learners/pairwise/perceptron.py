@@ -285,7 +285,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         )
         return self.scorer_.margins(rows)
 
-    def _reason(self, label: int, over: int | None) -> tuple[Array, float]:
+    def reason_weights(self, label: int, over: int | None) -> tuple[Array, float]:
         if over is None and self.calibrated:
             over = self.n_labels_
         if over is not None:

@@ -19,6 +19,7 @@ from labelrank.kernels import boosted_trees as kernels
 from labelrank.kernels.trees import Nodes, add_values
 from labelrank.learners.base import LabelRanker
 from labelrank.learners.trees.forest import Trees, add_by_block, float32_rows, told
+from labelrank.learners.trees.reasons import ExplainedTrees, by_cuts
 from labelrank.relevance import relevant_part, unknown_part
 from labelrank.resources import bar, require, run_jobs
 from labelrank.rows import Rows
@@ -35,7 +36,7 @@ _NODE_BYTES = 12
     start_=array("f8", "K"),
 )
 @dataclass(eq=False, repr=False)
-class BoostedTrees(LabelRanker):
+class BoostedTrees(ExplainedTrees, LabelRanker):
     """Gradient boosting: per label a sum of small trees for the logistic loss.
 
     Unscaled features do no harm. The threshold is at probability 1/2, score 0. An instance of
@@ -126,6 +127,11 @@ class BoostedTrees(LabelRanker):
             add_values(self.trees_.nodes, rows, self._tree_labels, out)
 
         return add_by_block(X, self.n_jobs, np.tile(self.start_, (X.shape[0], 1)), add)
+
+    def _walks(self, row: Array, label: int) -> tuple[dict[int, float], float]:
+        which = np.flatnonzero(self._tree_labels == label)
+        added, constant = by_cuts(self.trees_, which, self.trees_.threshold, row)
+        return added, float(self.start_[label]) + constant
 
     def link(self, scores: Array) -> Array:
         return np.asarray(expit(scores))

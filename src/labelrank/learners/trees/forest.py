@@ -24,6 +24,7 @@ from labelrank.errors import InputError
 from labelrank.kernels import forest as kernels
 from labelrank.kernels.trees import Nodes, add_lists
 from labelrank.learners.base import LabelRanker
+from labelrank.learners.trees.reasons import ExplainedTrees, by_cuts
 from labelrank.relevance import relevant_part, unknown_part
 from labelrank.resources import bar, blocks, require, row_chunks, run_jobs
 from labelrank.rows import Rows, as_rows
@@ -118,7 +119,7 @@ def told(advance: Callable[[str], Any], work: Callable[..., T], *arguments: Any)
     prior_=array("f8", "K"),
 )
 @dataclass(eq=False, repr=False)
-class ForestRanker(LabelRanker):
+class ForestRanker(ExplainedTrees, LabelRanker):
     """Extremely randomised trees, each for all labels at once (Geurts, Ernst & Wehenkel 2006).
 
     Unscaled features, dense or sparse, do no harm. An instance of which a label is unknown states
@@ -235,6 +236,19 @@ class ForestRanker(LabelRanker):
     def _prior(self) -> Array:
         """Scores are shares, of the labels and after a class vector of the classes."""
         return self.label_shares()
+
+    def _walks(self, row: Array, label: int) -> tuple[dict[int, float], float]:
+        shares = np.zeros(len(self._leaf_ptr) - 1)
+        held = np.flatnonzero(self._leaf_labels == label)
+        shares[np.searchsorted(self._leaf_ptr, held, side="right") - 1] = self._leaf_values[held]
+        trees = self.trees_
+        of_nodes = shares[np.where(trees.feature < 0, trees.other, 0)]
+        n_trees = len(trees.roots)
+        added, constant = by_cuts(trees, np.arange(n_trees), of_nodes, row)
+        every = n_trees + 1.0
+        return {j: value / every for j, value in added.items()}, (
+            self.prior_[label] + constant
+        ) / every
 
     def link(self, scores: Array) -> Array:
         """The scores, which are shares."""
