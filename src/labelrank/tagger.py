@@ -69,8 +69,9 @@ class Tagger(BaseEstimator):
     Parameters
     ----------
     learner : estimator or None
-        Any label ranker, or a scikit-learn classifier that takes 0/1 label matrices. None is an
-        averaged `BinaryRelevancePerceptron` of five epochs with margin 1.
+        Any label ranker, or a scikit-learn classifier that takes 0/1 label matrices. None is
+        `AutoRanker(random_state=0)`, which tries several; for `partial_fit` an averaged
+        `BinaryRelevancePerceptron` of five epochs with margin 1.
     representation, max_terms
         How texts become features, see `labelrank.text.TextVectorizer`; not used for matrices.
     roles : dict or None, what columns of a table are, by name
@@ -149,7 +150,7 @@ class Tagger(BaseEstimator):
         began = time.perf_counter()
         check_parameters(self)
         is_first = not hasattr(self, "label_names_")
-        learner = self._fresh_learner() if is_first else self.learner_
+        learner = self._fresh_learner(in_pieces=True) if is_first else self.learner_
         if not hasattr(learner, "partial_fit"):
             raise InputError(
                 f"{type(learner).__name__} cannot learn in pieces; "
@@ -304,9 +305,13 @@ class Tagger(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "label_names_")
 
-    def _fresh_learner(self) -> Any:
+    def _fresh_learner(self, *, in_pieces: bool = False) -> Any:
         if self.learner is not None:
             return clone(self.learner)
+        if not in_pieces:
+            from labelrank.learners.auto.auto import AutoRanker
+
+            return AutoRanker(random_state=0)
         from labelrank.learners.perceptron import BinaryRelevancePerceptron
 
         return BinaryRelevancePerceptron(epochs=5, averaging="averaged", margin=1.0, random_state=0)

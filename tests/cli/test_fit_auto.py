@@ -1,6 +1,9 @@
 """`labelrank fit --learner auto`: by what, in what time, and what was tried."""
 
 import json
+import re
+
+import numpy as np
 
 from labelrank import persistence
 
@@ -21,8 +24,8 @@ def test_the_trials_are_told_and_the_model_saved(run, tmp_path):
 
 def test_the_trials_are_shown_in_a_table(run, tmp_path):
     done = run(
-        "fit", "debtags-sample", "-o", tmp_path / "out", "-l", "auto", "--max-terms", 200,
-        "--budget", 0.01,
+        "fit", "debtags-sample", "-o", tmp_path / "out", "--max-terms", 200, "--budget", 0.01,
+        "--trials",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "tried on held-out instances, by micro_f1" in done.stdout
@@ -30,6 +33,54 @@ def test_the_trials_are_shown_in_a_table(run, tmp_path):
 
 
 def test_options_of_auto_are_refused_with_another_learner(run, tmp_path):
-    done = run("fit", "debtags-sample", "-o", tmp_path / "out", "--budget", 3)
+    done = run("fit", "debtags-sample", "-o", tmp_path / "out", "-l", "BR+", "--budget", 3)
     assert done.exit_code != 0
-    assert "got --budget with --learner BR+; it goes with --learner auto" in done.output
+    assert "got --budget with --learner BR+; it goes with auto alone" in done.output
+
+
+def flowers(path, *, told=True, n=120):
+    """A table whose label follows from two columns together, or from none."""
+    random = np.random.default_rng(0)
+    height, width = random.normal(size=(2, n))
+    kind = (height * width > 0) if told else random.random(n) < 0.5
+    lines = ["height,width,label", *(
+        f"{a:.3f},{b:.3f},{'rose' if k else 'tulip'}" for a, b, k in zip(height, width, kind)
+    )]  # fmt: skip
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_without_a_learner_the_best_for_the_data_is_found_and_told_in_one_line(run, tmp_path):
+    done = run("fit", flowers(tmp_path / "flowers.csv"), "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    told = " ".join(done.stdout.split())
+    found = re.search(r"auto chose (.+): micro F1 ([\d.]+) on 120 rows held out; next best: "
+                      r"(.+), ([\d.]+); guessing by frequency: ([\d.]+)", told)  # fmt: skip
+    assert found, told
+    assert "forest" in found[1] or "trees" in found[1] or "kernel" in found[1]
+    assert float(found[2]) > float(found[5]) + 0.2
+    assert "candidate" not in told
+
+
+def test_a_model_no_better_than_guessing_is_warned_of(run, tmp_path):
+    path = flowers(tmp_path / "dice.csv", told=False)
+    done = run("fit", path, "-o", tmp_path / "out", "--criterion", "ranking_loss", "--fast")
+    learner = persistence.load(tmp_path / "out").learner_
+    warned = "no better than guessing by frequency" in " ".join(done.output.split())
+    assert warned == (learner.held_out_["chosen"] >= learner.held_out_["guessing"])
+
+
+def test_the_same_model_whatever_the_jobs_and_wherever_it_is_told(run, tmp_path):
+    path = flowers(tmp_path / "flowers.csv")
+    for name, options in (("a", ["--jobs", 1]), ("b", ["--jobs", 2, "-q"]), ("c", ["--json"])):
+        assert run("fit", path, "-o", tmp_path / name, *options).exit_code == 0
+    digests = {persistence.digest(persistence.load(tmp_path / name)) for name in "abc"}
+    assert len(digests) == 1
+
+
+def test_a_tuned_cut_is_what_auto_has_anyway(run, tmp_path):
+    path = flowers(tmp_path / "flowers.csv")
+    for name, options in (("a", []), ("b", ["--threshold", "tuned"])):
+        assert run("fit", path, "-o", tmp_path / name, *options).exit_code == 0
+    one, two = (persistence.load(tmp_path / name) for name in "ab")
+    assert persistence.digest(one) == persistence.digest(two)

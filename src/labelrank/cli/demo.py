@@ -24,7 +24,7 @@ def demo(
     from labelrank.cli.printing import as_json
 
     out.mkdir(parents=True, exist_ok=True)
-    recipe = Recipe(threshold="tuned", seed=seed, jobs=jobs)
+    recipe = Recipe(seed=seed, jobs=jobs)
     with shown.progress("reading"):
         data = datasets.load(_DATA)
     with shown.progress("learning"):

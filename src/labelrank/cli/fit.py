@@ -11,7 +11,8 @@ from typer import Option
 from labelrank.cli.options import Criteria, Recipe, Shown, only
 from labelrank.cli.sources import Source, only_labelled
 
-EXAMPLE = "labelrank fit train.csv -o tags.labelrank"
+EXAMPLE = """labelrank fit train.csv -o tags.labelrank
+labelrank fit train.csv --criterion precision_at_1 --fast"""
 
 
 def fit(
@@ -21,7 +22,9 @@ def fit(
     criterion: Criteria = [],  # noqa: B006
     budget: float | None = Option(
         None, metavar="SECONDS", min=0.001,
-        help="Time that --learner auto may take to choose and fit."),
+        help="Most time that auto may take to choose and fit; 600 by default."),
+    fast: bool = Option(False, "--fast", help="Let auto choose one linear learner, soon."),
+    trials: bool = Option(False, "--trials", help="Print all that auto has tried."),
     codes_from: str | None = Option(
         None, metavar="DATA",
         help="Other labelled data, of which EP-PLM makes the codes of the labels."),
@@ -29,7 +32,11 @@ def fit(
         False, "--dry-run", help="Only say what was read, and what learning it would take."),
 ) -> None:  # fmt: skip
     """Say what was read, learn a model from it, save it (as DATA.labelrank, here) and say how
-    good it is on rows held out."""
+    good it is on rows held out.
+
+    Without --learner several learners are tried on rows held out, and the best, or a blend of
+    them, learns all rows.
+    """
     from labelrank import persistence
     from labelrank.atomic import check_writable
     from labelrank.cli import models
@@ -37,7 +44,7 @@ def fit(
     from labelrank.cli.survey import show, survey
 
     check_writable(out)
-    goal = _goal(recipe.learner, criterion=only("--criterion", criterion), budget=budget)
+    goal = _goal(recipe, criterion=only("--criterion", criterion), budget=budget, fast=fast)
     learner = recipe.make(goal)
     with shown.progress(f"reading {source.data}"):
         whole = source.read("train")
@@ -56,16 +63,29 @@ def fit(
         return
     place = out or Path(f"{Path(dataset.name).name}.labelrank")
     check_writable(place)
-    with shown.progress(f"learning {dataset.n_instances:,} instances"):
-        tagger = recipe.teach(learner, dataset)
+    tagger = _taught(recipe, learner, dataset, shown)
     path = persistence.save(tagger, place)
     summary = {**tagger.summary_, "model": str(path), "bytes": path.stat().st_size}
-    trials = getattr(tagger.learner_, "trials_", [])
+    chosen = _chosen(tagger.learner_)
     if shown.json:
-        as_json(summary | ({"trials": trials} if trials else {}) | {"read": facts})
+        as_json(summary | chosen | {"read": facts})
     elif not shown.quiet:
-        _show_trials(trials, getattr(learner, "criterion", ""))
+        if trials and chosen:
+            _show_trials(chosen["trials"], learner.criterion)
         _tell_learned(recipe.learner, summary)
+        if chosen.get("held_out"):
+            _tell_worth(chosen["chosen"], **chosen["held_out"])
+
+
+def _taught(recipe: Recipe, learner: Any, dataset: Any, shown: Shown) -> Any:
+    """The tagger that has learned the data, with a bar; auto draws its own."""
+    if not (shown.has_bars and recipe.is_auto):
+        with shown.progress(f"learning {dataset.n_instances:,} instances"):
+            return recipe.teach(learner, dataset)
+    tagger = recipe.teach(learner.set_params(verbose=1), dataset)
+    for one in (tagger.learner, tagger.learner_):
+        one.set_params(verbose=0)
+    return tagger
 
 
 def _tell_costs(
@@ -90,23 +110,53 @@ def _tell_learned(learner: str, summary: Mapping[str, Any]) -> None:
     ))  # fmt: skip
 
 
+def _chosen(learner: Any) -> dict[str, Any]:
+    """What auto has chosen and tried; nothing of other learners."""
+    from labelrank import AutoRanker
+
+    if not isinstance(learner, AutoRanker):
+        return {}
+    return {"chosen": learner.best_, "held_out": learner.held_out_, "trials": learner.trials_}
+
+
+def _tell_worth(
+    best: str, *, criterion: str, chosen: float, second: str | None, second_best: float | None,
+    guessing: float, n_instances: int,
+) -> None:  # fmt: skip
+    """What was chosen, by what, what came next, and whether that is any good."""
+    from labelrank.cli.printing import wrapped
+    from labelrank.metrics import criteria
+    from labelrank.report import words
+
+    by = words(criterion)
+    next_best = f"; next best: {second}, {second_best:.4f}" if second else ""
+    typer.echo(wrapped(
+        f"auto chose {best}: {by} {chosen:.4f} on {n_instances:,} rows held out{next_best}; "
+        f"guessing by frequency: {guessing:.4f}"
+    ))  # fmt: skip
+    if (chosen - guessing) * criteria.get(criterion).direction <= 0:
+        typer.echo(wrapped(
+            f"warning: by {by} this is no better than guessing by frequency; look whether the "
+            "labels can be told from these columns at all"
+        ), err=True)  # fmt: skip
+
+
 def _show_trials(trials: list[dict[str, Any]], criterion: str) -> None:
-    """What was tried: a candidate there was no time for has no values."""
+    """What was tried: a candidate there was no work left for has no values."""
     from labelrank.cli.printing import table
 
-    if trials:
-        headings = ("candidate", "features", "instances", criterion, "cut", "tilt", "seconds")
-        rows = [tuple("" if cell is None else cell for cell in trial.values()) for trial in trials]
-        table(f"tried on held-out instances, by {criterion}", headings, rows)
+    headings = ("candidate", "features", "instances", criterion, "cut", "tilt", "work", "seconds")
+    rows = [tuple("" if cell is None else cell for cell in trial.values()) for trial in trials]
+    table(f"tried on held-out instances, by {criterion}", headings, rows)
 
 
-def _goal(learner: str, **asked: Any) -> dict[str, Any]:
+def _goal(recipe: Recipe, **asked: Any) -> dict[str, Any]:
     """The options of `auto` that were given."""
     from labelrank.errors import InputError
 
     given = {key: value for key, value in asked.items() if value}
-    if given and learner.casefold() != "auto":
+    if given and not recipe.is_auto:
         raise InputError(
-            f"got --{next(iter(given))} with --learner {learner}; it goes with --learner auto"
+            f"got --{next(iter(given))} with --learner {recipe.learner}; it goes with auto alone"
         )
     return given

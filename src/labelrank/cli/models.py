@@ -88,11 +88,13 @@ def own_class(path: str) -> Any:
 
 def _cut(learner: Any, threshold: Any, seed: int) -> Any:
     """The learner with its own threshold set, where it has one, else within a ThresholdedRanker."""
-    from labelrank import ThresholdedRanker
+    from labelrank import AutoRanker, ThresholdedRanker
 
     is_number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
     if not is_number and threshold not in ("tuned", "cardinality"):
         raise InputError(f"got --threshold {threshold}; use a number, 'cardinality' or 'tuned'")
+    if threshold == "tuned" and isinstance(learner, AutoRanker):
+        return learner  # it tunes its own
     if threshold != "tuned" and "threshold" in learner.get_params(deep=False):
         return learner.set_params(threshold=threshold)
     if is_number:

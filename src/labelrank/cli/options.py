@@ -15,7 +15,7 @@ from typer import Argument, Option
 
 from labelrank.errors import InputError
 
-USUAL_LEARNER = "BR+"
+USUAL_LEARNER = "auto"
 LEARNING, EVERYWHERE = "What learns, and how", "Everywhere"
 
 _learns = functools.partial(Option, rich_help_panel=LEARNING)
@@ -68,7 +68,7 @@ class Recipe:
 
     learner: Annotated[str, _learns(
         "--learner", "-l", metavar="NAME",
-        help="One of labelrank learners; or MODULE:CLASS, a class of your own.",
+        help="One of labelrank learners; or MODULE:CLASS, a class of your own. auto tries several.",
     )] = USUAL_LEARNER  # fmt: skip
     representation: Representation = "tfidf"
     max_terms: MaxTerms = None
@@ -79,13 +79,19 @@ class Recipe:
     seed: Seed = 0
     jobs: Jobs = None
 
+    @property
+    def is_auto(self) -> bool:
+        return self.learner.casefold() == "auto"
+
     def make(self, chosen: dict[str, Any] | None = None) -> Any:
         """The learner with its settings and those chosen beside them, not fitted yet."""
         from labelrank.cli import models
 
+        # auto gives the same model on any number of cores: it may have them all.
+        jobs = -1 if self.jobs is None and self.is_auto else self.jobs
         return models.make_learner(
             self.learner, models.settings(self.set) | (chosen or {}),
-            threshold=self.threshold, seed=self.seed, jobs=self.jobs,
+            threshold=self.threshold, seed=self.seed, jobs=jobs,
         )  # fmt: skip
 
     def tagger(self, learner: Any) -> Any:
@@ -114,9 +120,13 @@ class Shown:
         if not self.quiet:
             typer.echo(sentence, err=True)
 
+    @property
+    def has_bars(self) -> bool:
+        return not self.quiet and sys.stderr.isatty()
+
     def progress(self, doing: str) -> Any:
         """A bar on standard error while the block runs; the block gets `advance(done, total)`."""
-        if self.quiet or not sys.stderr.isatty():
+        if not self.has_bars:
             return nullcontext(lambda done, total: None)
         from labelrank.resources import meter
 

@@ -1,19 +1,30 @@
 """`labelrank tune`: the best settings of a learner, by successive halving."""
 
+from dataclasses import dataclass
 from math import ceil, log, prod
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from typer import Option
 
-from labelrank.cli.options import Criteria, Recipe, Shown, only
+from labelrank.cli.options import LEARNING, Criteria, Recipe, Shown, only
 from labelrank.cli.sources import Source
 
 EXAMPLE = "labelrank tune train.csv --learner BSVM+ --criterion micro_f1 -o best"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Tuned(Recipe):
+    """The learner whose settings are tried."""
+
+    learner: Annotated[str, Option(
+        "--learner", "-l", metavar="NAME", rich_help_panel=LEARNING,
+        help="One of labelrank learners; or MODULE:CLASS, a class of your own.",
+    )] = "BSVM+"  # fmt: skip
+
+
 def tune(
-    source: Source, recipe: Recipe, shown: Shown,
+    source: Source, recipe: Tuned, shown: Shown,
     grid: list[str] = Option(
         [], "--grid", metavar="NAME=V1,V2",
         help="Values to try, may be repeated; by default the learner's own grid.",

@@ -35,7 +35,7 @@ AS_GIVEN = {"as given": Weighting()}
     [AutoRanker(random_state=0), AutoRanker("ranking_loss", random_state=0)],
     expected_failed_checks=lambda _: {
         "check_supervised_y_2d": "one column is a relevance matrix",
-        "check_classifier_multioutput": "the cut is where the sets are best, not at probability 1/2",
+        "check_classifier_multioutput": "the cut is where sets are best, not at probability 1/2",
     },
 )
 def test_scikit_learn_check(estimator, check):

@@ -20,7 +20,7 @@ from labelrank.learners.auto.weighting import AS_GIVEN, Weighting, ways
 from labelrank.learners.base import LabelRanker
 from labelrank.learners.held_out.calibration import Calibration
 from labelrank.learners.held_out.cuts import CUTS, Cut, best_cut
-from labelrank.resources import track
+from labelrank.resources import bar
 
 
 @stored(
@@ -77,7 +77,8 @@ class AutoRanker(LabelRanker):
         After that, how many labels a row has by its probabilities, where that is best.
     held_out_ : dict or None
         What was chosen by: criterion, chosen (its held-out value), second and second_best (the
-        next single learner and its value), n_instances (held out).
+        next single learner and its value), guessing (that of ranking by frequency), n_instances
+        (held out).
     calibration_ : Calibration or None, from held-out scores to probabilities
     trials_ : list of dict
         What was tried: name, weighting, n_instances, score (the held-out criterion), cut, tilt,
@@ -123,8 +124,9 @@ class AutoRanker(LabelRanker):
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         race = self._race(X, Y)
         if X.shape[0] >= 2 * HELD:
-            for _ in track(race.run(), "racing", self.verbose):
-                pass
+            with bar("trying", self.verbose, None) as advance:
+                for name in race.run():
+                    advance(name)
         self.threshold_ = np.zeros(self.n_labels_)
         self.count_: Cut | None = None
         self.held_out_: dict[str, Any] | None = None
@@ -206,6 +208,7 @@ class AutoRanker(LabelRanker):
             "chosen": sign * judged.value,
             "second": second and second.name,
             "second_best": second and sign * second.judged.value,
+            "guessing": sign * race.guessing().value,
             "n_instances": n,
         }
 

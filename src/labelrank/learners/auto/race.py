@@ -185,6 +185,12 @@ class Race:
         work = len(self.parts) * self.cost(name, size)
         return Trial(name, way, size, judged, work, time.perf_counter() - start), scores
 
+    def guessing(self) -> Judged:
+        """What ranking by frequency is worth to the judges."""
+        counts = np.bincount(self.Y.indices[self.Y.data > 0], minlength=self.Y.shape[1])
+        frequency = (counts / self.size.rows).astype(np.float32)
+        return self.goal.judge(self.Y[self.judges], np.tile(frequency, (len(self.judges), 1)))
+
     def first(self) -> tuple[str, str]:
         """What is taken where nothing can be tried."""
         name = next(iter(self.field))
