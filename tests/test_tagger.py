@@ -83,7 +83,8 @@ def test_answers_do_not_depend_on_the_size_of_batches(fitted, monkeypatch):
 def test_feature_matrices_need_no_vectoriser(form):
     texts, lists = documents()
     dense = TextVectorizer().fit_transform(texts).toarray()
-    by_text, by_matrix = Tagger().fit(texts, lists), Tagger().fit(form(dense), lists)
+    learner = BinaryRelevancePerceptron(epochs=5, random_state=0)
+    by_text, by_matrix = (Tagger(learner).fit(X, lists) for X in (texts, form(dense)))
     assert by_matrix.vectorizer_ is None
     assert by_matrix.predict(form(dense)) == by_text.predict(texts)
     assert by_matrix.get_feature_names_out()[0] == "x0"
@@ -130,7 +131,7 @@ def test_pieces_of_a_stream_equal_the_whole():
 def test_new_labels_are_refused_ignored_or_added():
     texts, lists = documents()
     more = ["bronze copper zinc"] * 30, [["metal"]] * 30
-    model = Tagger(representation="hashing").fit(texts, lists)
+    model = Tagger(representation="hashing").partial_fit(texts, lists)
     with pytest.raises(InputError, match="metal"):
         model.partial_fit(*more)
     model.set_params(new_labels="ignore")
@@ -147,7 +148,7 @@ def test_summary_says_what_the_model_is(fitted):
     summary = fitted.summary_
     assert (summary["data"], summary["n_documents"], summary["n_labels"]) == ("toy", 60, 3)
     assert summary["n_features"] == len(fitted.get_feature_names_out())
-    assert summary["learner"] == "BinaryRelevancePerceptron"
+    assert summary["learner"] == "AutoRanker"
     assert summary["representation"] == "tfidf"
     assert summary["labelrank"] == __version__
     assert summary["seconds"] >= 0
@@ -204,7 +205,7 @@ def test_a_refused_piece_leaves_no_trace(action, piece, before):
 
 
 def test_a_label_that_is_refused_leaves_no_trace():
-    model = Tagger().fit(*documents())
+    model = Tagger().partial_fit(*documents())
     attributes = dict(vars(model))
     with pytest.raises(InputError, match="gold"):
         model.partial_fit(["red"], [["gold"]])
@@ -215,7 +216,7 @@ def test_answers_and_reasons_take_features_in_place_of_texts(fitted):
     texts, lists = documents(seed=3)
     before = dict(vars(fitted))
     X = fitted.features(texts)
-    assert fitted.features(X) is X
+    assert np.shares_memory(fitted.features(X).data, X.data)
     assert fitted.rank(X) == fitted.rank(texts)
     assert fitted.predict(X) == fitted.predict(texts)
     assert fitted.why(X[:1], "oil").margin == fitted.why(texts[0], "oil").margin
@@ -264,3 +265,10 @@ def test_wrong_use_is_explained(action, message):
 def test_unfitted_tagger_says_so():
     with pytest.raises(NotFittedError):
         Tagger().predict(["text"])
+
+
+def test_without_a_learner_it_tries_several_and_in_pieces_takes_one_that_learns_so():
+    texts, lists = documents()
+    assert type(Tagger().fit(texts, lists).learner_).__name__ == "AutoRanker"
+    pieces = Tagger().partial_fit(texts, lists).partial_fit(texts, lists)
+    assert isinstance(pieces.learner_, BinaryRelevancePerceptron)
