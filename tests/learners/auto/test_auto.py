@@ -121,6 +121,22 @@ def test_same_seed_same_choice_whatever_the_threads():
     np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
 
 
+class Refuses(Guess):
+    """Takes no data."""
+
+    def _learn(self, X, Y):
+        raise InputError("got too much; give less")
+
+
+def test_a_learner_that_takes_no_such_data_is_left_out():
+    X, Y = data(600)
+    auto = AutoRanker(candidates={"no": Refuses(), "yes": Guess()}, random_state=0).fit(X, Y)
+    assert auto.best_ == "yes"
+    assert [t["score"] for t in auto.trials_ if t["name"] == "no"] == [None]
+    with pytest.raises(InputError, match="got too much"):
+        AutoRanker(candidates={"no": Refuses()}, random_state=0).fit(X, Y)
+
+
 def test_what_was_tried_is_told():
     X, Y = data(4500)
     auto = AutoRanker("ranking_loss", candidates={"a": Guess(), "b": Guess(True)}, random_state=0)

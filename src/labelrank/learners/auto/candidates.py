@@ -222,6 +222,8 @@ def given(learners: dict[str, Any]) -> dict[str, Candidate]:
 
 def allowance(size: Size, effort: float, *, fast: bool) -> float:
     """The work that choosing and learning may take: some of what a LinearSVC would."""
-    many = np.interp(np.log(max(size.rows, 1)), np.log([5_000, 10_000]), [10.0, 1.0])
-    wanted = (0.25 if fast else float(many)) * linear_svc_cost(size)
-    return effort * max(wanted, min(LEAST_WORK, WORK_PER_ROW * size.rows))
+    many = float(np.interp(np.log(max(size.rows, 1)), np.log([5_000, 10_000]), [10.0, 1.0]))
+    least = min(LEAST_WORK, WORK_PER_ROW * size.rows)
+    if fast:
+        many, least = 0.25, 0.25 * least
+    return effort * max(many * linear_svc_cost(size), least)

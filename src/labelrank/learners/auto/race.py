@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from labelrank._estimators import BaseEstimator
 from labelrank._types import Array
+from labelrank.errors import InputError
 from labelrank.learners.around import seeded
 from labelrank.learners.auto.blend import Blend, Line, best_blend
 from labelrank.learners.auto.candidates import Candidate, Size
@@ -51,7 +52,8 @@ class Trial(NamedTuple):
 
 @dataclass(eq=False)
 class Race:
-    """Learners on the same parts of the data; `trials` are those run, `skipped` those not begun."""
+    """Learners on the same parts of the data; `trials` are those run, `skipped` those not begun or
+    refused by the learner."""
 
     X: Any
     Y: sp.csr_array
@@ -74,6 +76,7 @@ class Race:
         self.spent, self.braked = 0.0, False
         self.trials: list[Trial] = []
         self.skipped: list[tuple[str, str, int]] = []
+        self.refused: list[InputError] = []
         self.scores: dict[tuple[str, str], Array] = {}
 
     @property
@@ -88,9 +91,11 @@ class Race:
         least, *larger = self.sizes
         lead, *others = self.field
         yield from self._round([(lead, way) for way in self._ways_of(lead)], least)
-        if not self.trials:
+        if not (self.trials or self.refused):
             return
         yield from self._round([(name, self._ways_of(name)[0]) for name in others], least)
+        if not self.trials:
+            raise self.refused[0]
         for size in larger:
             yield from self._round(self._finalists(least), size)
 
@@ -146,9 +151,12 @@ class Race:
                 else:
                     self.braked = True
                     self.skipped.append((name, way, size))
-            for trial, scores in run_jobs(jobs, self.n_jobs):
-                self.trials.append(trial)
-                self._keep(trial, scores)
+            for done in run_jobs(jobs, self.n_jobs):
+                if isinstance(done, InputError):
+                    self.refused.append(done)
+                else:
+                    self.trials.append(done[0])
+                    self._keep(*done)
 
     def _keep(self, trial: Trial, scores: Array) -> None:
         """Keep the scores of the largest round only."""
@@ -173,7 +181,15 @@ class Race:
         self.spent += work
         return True
 
-    def _try(self, name: str, way: str, size: int) -> tuple[Trial, Array]:
+    def _try(self, name: str, way: str, size: int) -> tuple[Trial, Array] | InputError:
+        """A trial with its scores; or why the learner takes no such data (it may lack memory)."""
+        try:
+            return self._tried(name, way, size)
+        except InputError as refusal:
+            self.skipped.append((name, way, size))
+            return refusal
+
+    def _tried(self, name: str, way: str, size: int) -> tuple[Trial, Array]:
         learner, start = self.made(name, size), time.perf_counter()
         weighted, by_part = self.ways[way], []
         for held, rest in self.parts:
