@@ -53,6 +53,6 @@ def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("model")
     data, path = folder / "news.jsonl", folder / "news.labelrank"
     data.write_text(LINES, encoding="utf-8")
-    done = CliRunner().invoke(app, ["fit", str(data), "--out", str(path), "--quiet"])
+    done = CliRunner().invoke(app, ["fit", str(data), "--out", str(path), "--quiet", "-l", "BR+"])
     assert done.exit_code == 0, done.output
     return path

@@ -64,11 +64,11 @@ def test_an_unknown_learner_gets_near_names(run, news):
 
 
 def test_an_unknown_parameter_gets_near_names(run, news):
-    refused(run("fit", news, "--set", "epoch=3"), "epochs")
+    refused(run("fit", news, "-l", "BR+", "--set", "epoch=3"), "epochs")
 
 
 def test_a_wrong_value_is_refused(run, news, tmp_path):
-    refused(run("fit", news, "-o", tmp_path / "m", "--set", "epochs=many"), "epochs")
+    refused(run("fit", news, "-o", tmp_path / "m", "-l", "BR+", "--set", "epochs=many"), "epochs")
     refused(run("fit", news, "-o", tmp_path / "m", "--threshold", "high"), "--threshold")
     refused(run("fit", news, "-o", tmp_path / "m", "--representation", "soup"), "soup")
     refused(run("fit", news, "--part", "half"), "half")

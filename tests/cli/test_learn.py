@@ -34,7 +34,7 @@ def model(run, tmp_path):
         encoding="utf-8",
     )
     path = tmp_path / "m.labelrank"
-    assert run("fit", lines, "-o", path, "-q").exit_code == 0
+    assert run("fit", lines, "-o", path, "-q", "-l", "BR+").exit_code == 0
     return path
 
 

@@ -57,7 +57,7 @@ def test_cuts_beside_the_model_cost_no_scores(run, model, news, calls):
 
 
 def test_fitting_checks_texts_and_relevance_once(run, news, tmp_path, calls):
-    done = run("fit", news, "-o", tmp_path / "m")
+    done = run("fit", news, "-o", tmp_path / "m", "-l", "BR+")
     assert done.exit_code == 0, done.output
     assert calls == {"features": 1, "texts": 1, "relevance": 1}
 

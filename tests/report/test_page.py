@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from labelrank import Tagger, metrics, report
+from labelrank import BinaryRelevancePerceptron, Tagger, metrics, report
 from labelrank.evaluation.verdict import CHIEF
 from labelrank.report import Document, LearningCurve, RankedLabel, Reason, gather, page, write
 
@@ -12,6 +12,8 @@ rng = np.random.default_rng(0)
 Y = (rng.random((80, 6)) < [0.5, 0.4, 0.3, 0.2, 0.1, 0.0]).astype(float)
 scores = rng.normal(size=Y.shape) + Y
 NAMES = ["a", "b", "c", "d", "<script>alert(1)</script>", "f&g\"' onload=x"]
+
+PERCEPTRON = BinaryRelevancePerceptron(epochs=5, averaging="averaged", margin=1.0, random_state=0)
 
 
 def results(**changes):
@@ -81,7 +83,8 @@ def test_the_cut_stands_between_chosen_and_other_labels():
 def test_relevant_labels_far_below_the_cut_are_shown_with_their_place():
     names = [f"t{k}" for k in range(40)]
     draw = np.random.default_rng(0)
-    tagger = Tagger().fit(draw.normal(size=(60, 5)), draw.random((60, 40)) < 0.3, label_names=names)
+    tagger = Tagger(PERCEPTRON)
+    tagger.fit(draw.normal(size=(60, 5)), draw.random((60, 40)) < 0.3, label_names=names)
     Y = np.ones((4, 40))
     found = report.of_tagger(tagger, draw.normal(size=(4, 5)), Y, examples=1)
     (document,) = found.documents
@@ -142,7 +145,7 @@ LABELS = [["grain", "trade"], ["oil", "trade"], ["grain"], ["oil"]] * 3
 
 
 def test_a_tagger_is_reported_with_reasons_and_facts():
-    tagger = Tagger().fit(TEXTS, LABELS)
+    tagger = Tagger(PERCEPTRON).fit(TEXTS, LABELS)
     found = report.of_tagger(
         tagger, TEXTS, LABELS, data="news", thresholds=[0.5], examples=3, curves_of=["trade"]
     )

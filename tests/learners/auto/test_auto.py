@@ -490,3 +490,16 @@ def test_all_kinds_begin_before_a_kind_has_its_second_turn():
     n_kinds = len(set(kinds))
     assert {"linear", "order", "forest", "kernel", "boosting"} <= set(kinds)
     assert len(set(kinds[:n_kinds])) == n_kinds
+
+
+def test_a_row_without_a_feature_gets_the_frequencies_as_its_reason(packages):
+    X, Y, _, _ = packages
+    auto = AutoRanker(random_state=0).fit(X, Y)
+    nothing = sp.csr_array((1, X.shape[1]))
+    scores, counts = auto.decision_function(nothing)[0], np.asarray((Y > 0).sum(axis=0)).ravel()
+    assert (np.diff(counts[auto.rank(nothing)[0]]) <= 0).all()
+    for label, over in ((3, None), (3, 5)):
+        reason = auto.why(nothing, label, over)
+        assert len(reason.features) == len(reason.contributions) == 0
+        margin = scores[label] - (0 if over is None else scores[over])
+        assert reason.margin == reason.constant == pytest.approx(margin)

@@ -22,6 +22,8 @@ from labelrank.learners.held_out.calibration import Calibration
 from labelrank.learners.held_out.cuts import CUTS, Cut, best_cut
 from labelrank.resources import bar
 
+_OF_FEATURES = ("features", "names", "contributions")
+
 
 @stored(
     "AutoRanker",
@@ -224,6 +226,11 @@ class AutoRanker(LabelRanker):
         """The reasons of the chosen learners; they and the cuts sum to the score."""
         row = self._check_X(x if sp.issparse(x) else np.atleast_2d(x), reset=False)
         reason = together([member.why(row, label, over) for member in self.members_])
+        if self._silent(row)[0]:
+            prior = self._prior()
+            margin = float(prior[label] - (0.0 if over is None else prior[over]))
+            nothing = {name: getattr(reason, name)[:0] for name in _OF_FEATURES}
+            return reason._replace(margin=margin, constant=margin, **nothing)
         raw = self._blended(row)
         cuts = np.ravel(raw - self._relative(raw)).astype(np.float64)
         cut = cuts[label] - (0.0 if over is None else cuts[over])
