@@ -26,6 +26,7 @@ _HOME = {
     "ViterbiClassifierChain": "learners.chains.viterbi",
     "ChainSearch": "learners.chains.search",
     "ChainEnsemble": "learners.chains.search",
+    "TargetColumns": "learners.chains.target_columns",
     "draw_trellis": "learners.chains.trellis",
     "ProSVM": "learners.margins.prosvm",
     "RankSVM": "learners.margins.ranksvm",

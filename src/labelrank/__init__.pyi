@@ -25,6 +25,7 @@ from labelrank.learners.chains.probabilistic import (
 )
 from labelrank.learners.chains.search import ChainEnsemble as ChainEnsemble
 from labelrank.learners.chains.search import ChainSearch as ChainSearch
+from labelrank.learners.chains.target_columns import TargetColumns as TargetColumns
 from labelrank.learners.chains.trellis import draw_trellis as draw_trellis
 from labelrank.learners.chains.viterbi import ViterbiClassifierChain as ViterbiClassifierChain
 from labelrank.learners.compression import CompressionClassifier as CompressionClassifier

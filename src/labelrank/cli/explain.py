@@ -1,5 +1,7 @@
 """`labelrank explain`: the words or features that decided for a label, exactly."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from typer import Option
@@ -20,6 +22,9 @@ def explain(
     over: str | None = Option(
         None, metavar="LABEL", help="Why the label is ranked above this one."
     ),
+    trellis: Path | None = Option(
+        None, metavar="FILE", help="Draw the paths of a chain here, as .svg, .png or .pdf."
+    ),
     top: int = Option(10, metavar="N", min=1, help="Features to show for each label."),
     json: Json = False,
 ) -> None:
@@ -34,6 +39,9 @@ def explain(
         raise InputError(f"got --row {row}, but the data has {dataset.n_instances} documents")
     documents = models.documents_of(dataset, tagger)
     x = tagger.features(models.rows_of(documents, slice(row - 1, row)))
+    if trellis is not None:
+        _draw(tagger, x, trellis)
+        return
     names = tagger.get_feature_names_out()
     for name in label or _predicted(tagger, x):
         reason = tagger.why(x, name, over=over)
@@ -45,6 +53,39 @@ def explain(
                      "constant": reason.constant, "features": features})  # fmt: skip
         else:
             _show(f"{name} over {over}" if over else name, reason, strongest)
+
+
+def _draw(tagger: Any, x: Any, place: Path) -> None:
+    """The trellis of one instance as a picture."""
+    from labelrank.atomic import check_writable
+    from labelrank.errors import InputError
+
+    learner, names = tagger.learner_, tagger.label_names_
+    if not hasattr(learner, "trellis"):
+        raise InputError(
+            f"got --trellis with a {type(learner).__name__}, which has no paths; "
+            "use it with a chain: CC, PCC, MCC, VCC, MsCC or VsCC"
+        )
+    kinds = (".svg", ".png", ".pdf")
+    if place.suffix.lower() not in kinds:
+        raise InputError(f"got --trellis {place}; name a file that ends in {', '.join(kinds)}")
+    check_writable(place)
+    import matplotlib
+    import numpy as np
+
+    matplotlib.use("Agg")
+    drawn = learner.trellis(x)
+    columns = [int(column) for column in drawn.columns]
+    if hasattr(learner, "sizes"):  # labels are "target=class"
+        firsts = np.concatenate(([0], np.cumsum(learner.sizes)))[columns]
+        pairs = zip(firsts, drawn.classes, strict=True)
+        labels = [[names[int(first + code)] for code in codes] for first, codes in pairs]
+        targets = [str(names[first]).partition("=")[0] for first in firsts]
+        classes = [[str(label).partition("=")[2] for label in ones] for ones in labels]
+        drawn = replace(drawn, columns=targets, classes=classes)
+    else:
+        drawn = replace(drawn, columns=[str(names[column]) for column in columns])
+    drawn.draw().figure.savefig(place)
 
 
 def _predicted(tagger: Any, x: Any) -> list[Any]:

@@ -47,7 +47,7 @@ def fit(
     goal = _goal(recipe, criterion=only("--criterion", criterion), budget=budget, fast=fast)
     learner = recipe.make(goal)
     with shown.progress(f"reading {source.data}"):
-        whole = source.read("train")
+        learner, whole = models.of_targets(learner, source.read("train"))
         models.check_labels(whole)
         unlabelled = source.takes_unlabelled(whole)
         facts = survey(whole, source.roles(), unlabelled)

@@ -56,8 +56,17 @@ class Measuring:
         cuts = (metrics.evaluate(given.Y, given.scores, cut) for cut in self.cuts[0][1:])
         found = [given.criteria(), *cuts, *(other.criteria() for other in others)]
         self.columns = dict(zip(self.names, found, strict=True))
+        self._add_targets()
         self.Y, self.name = given.Y.matrix, dataset.name
         return documents, given
+
+    def _add_targets(self) -> None:
+        """The criteria of targets of several classes: a wrong target is two wrong labels."""
+        sizes = getattr(self.taggers[0].learner_, "sizes", ())
+        for values in self.columns.values() if sizes else ():
+            wrong = values["hamming_loss"] * sum(sizes) / 2
+            values["exact_match"] = values["subset_accuracy"]
+            values["hamming_score"] = 1.0 - wrong / len(sizes)
 
     def in_batches(
         self, source: Source, files: Sequence[Trained], jobs: int | None, shown: Shown
@@ -81,6 +90,7 @@ class Measuring:
                 advance(done, totals.popleft())
             values = [one for tally in tallies for one in tally.criteria()]
             self.columns = dict(zip(self.names, values, strict=True))
+            self._add_targets()
             self.Y = tallies[0].Y
 
     def _asked(self, source: Source, totals: deque[int | None]) -> Iterator[Asked]:

@@ -266,15 +266,23 @@ def make_codes(learner: Any, source: Any, names: Sequence[Any]) -> None:
         raise InputError(f"got --codes-from {source.data}, which has none of the labels of DATA")
 
 
+def of_targets(learner: Any, dataset: Any) -> tuple[Any, Any]:
+    """Learner and data; targets of several classes each are labels, and a chain learns them."""
+    if dataset.target_classes is None:
+        return learner, dataset
+    from labelrank import TargetColumns
+    from labelrank.datasets.targets import as_labels
+
+    sizes = tuple(map(len, dataset.target_classes))
+    columns = TargetColumns(learner, sizes=sizes)
+    columns.check_parameters()
+    return columns, as_labels(dataset)
+
+
 def check_labels(dataset: Any) -> None:
-    """Refuse data without labels, or with columns of classes."""
+    """Refuse data without labels."""
     if not dataset.label_names:
         raise InputError(f"{dataset.name} has no labels; name their column by --label-column")
-    if dataset.target_classes is not None:
-        raise InputError(
-            f"{dataset.name} has targets of several classes each, not labels; "
-            "learn it in Python by one of the classifier chains"
-        )
 
 
 def forecast(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any]:

@@ -100,12 +100,15 @@ class Source(Reading):
         It is read as the data of the tagger were, but for what the options say.
         """
         from labelrank import datasets
+        from labelrank.datasets.targets import as_labels
 
         use_folder(self.folder)
         if self.part is not None and self.part not in PARTS:
             near = meant(self.part, PARTS)
             raise InputError(f"got --part {self.part}; {near}use one of {', '.join(PARTS)}")
         whole = datasets.load(self.data, **self.options(tagger))
+        if tagger is not None:
+            whole = as_labels(whole)
         wanted = self.part or usual
         chosen = whole if wanted == "all" else getattr(whole, wanted)
         if chosen is None and self.part is not None:

@@ -1,0 +1,104 @@
+"""Targets of several classes each: a chain learns, answers, is judged and drawn by commands."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from labelrank import TargetColumns, ViterbiClassifierChain, catalog, metrics, persistence
+from labelrank.datasets import load
+from labelrank.datasets.targets import as_labels
+from labelrank.errors import InputError
+
+MEKA = """@relation 'weather: -C 2'
+@attribute sky {blue,grey}
+@attribute wind {none,some,much}
+@attribute pressure numeric
+@attribute heat numeric
+@data
+"""
+
+
+@pytest.fixture
+def weather(tmp_path):
+    random = np.random.default_rng(0)
+    lines = []
+    for _ in range(60):
+        pressure, heat = random.normal(size=2).round(3)
+        wind = ("none", "some", "much")[int(np.clip(round(heat + 1), 0, 2))]
+        lines.append(f"{'blue' if pressure > 0 else 'grey'},{wind},{pressure},{heat}")
+    path = tmp_path / "weather.arff"
+    path.write_text(MEKA + "\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def model(run, weather, tmp_path):
+    path = tmp_path / "weather.labelrank"
+    done = run("fit", weather, "-l", "VCC", "-o", path, "-q")
+    assert done.exit_code == 0, done.output
+    return path
+
+
+def test_targets_become_labels_and_keep_what_is_unknown(weather):
+    data = as_labels(load(weather))
+    assert data.label_names == ["sky=blue", "sky=grey", "wind=none", "wind=some", "wind=much"]
+    assert data.target_classes is None
+    assert (np.add.reduceat(data.Y.toarray(), [0, 2], axis=1) == 1).all()
+    assert as_labels(data) is data
+
+
+def test_a_chain_of_targets_answers_as_in_python_and_is_judged_alike(run, weather, model, tmp_path):
+    data = load(weather)
+    learner = catalog.make("VCC", seed=0, targets="classes").fit(data.X, np.asarray(data.Y))
+    path = learner.predict(data.X)
+    done = run("predict", model, weather, "-o", tmp_path / "out.jsonl")
+    assert done.exit_code == 0, done.output
+    for line, codes in zip((tmp_path / "out.jsonl").read_text().splitlines(), path, strict=True):
+        named = {
+            f"{target}={classes[int(code)]}"
+            for target, classes, code in zip(data.label_names, data.target_classes, codes)
+        }
+        assert set(json.loads(line)["labels"]) == named
+    done = run("evaluate", model, weather, "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["exact_match"] == pytest.approx(metrics.exact_match(data.Y, path))
+    assert found["hamming_score"] == pytest.approx(metrics.hamming_score(data.Y, path))
+
+
+def test_the_trellis_is_drawn_with_the_names_of_targets_and_classes(run, weather, model, tmp_path):
+    picture = tmp_path / "paths.svg"
+    done = run("explain", model, weather, "--row", 2, "--trellis", picture)
+    assert done.exit_code == 0, done.output
+    ET.parse(picture)
+    for name in ("sky", "wind", "blue", "much"):
+        assert f"<!-- {name} -->" in picture.read_text()
+    refused = run("explain", model, weather, "--trellis", tmp_path / "paths.doc")
+    assert "ends in .svg" in refused.stderr
+
+
+def test_what_is_no_chain_cannot_learn_targets(run, weather, tmp_path):
+    done = run("fit", weather, "-l", "BR", "-o", tmp_path / "m")
+    assert done.exit_code != 0
+    assert "use a chain" in done.stderr
+    plain = tmp_path / "news.csv"
+    plain.write_text("text,labels\nrye,grain\noil,fuel\n")
+    assert run("fit", plain, "-l", "BR", "-o", tmp_path / "m", "-q").exit_code == 0
+    done = run("explain", tmp_path / "m", plain, "--trellis", tmp_path / "t.svg")
+    assert "has no paths" in done.stderr
+
+
+def test_columns_of_targets_are_kept_by_a_model_file(tmp_path):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(40, 3))
+    Y = np.column_stack([X[:, :1] > 0, X[:, :1] <= 0, np.eye(3)[X[:, 1:].argmax(axis=1)]])
+    Y[:3, 2:] = np.nan
+    learner = TargetColumns(ViterbiClassifierChain(random_state=0), sizes=(2, 3)).fit(X, Y)
+    loaded = persistence.load(persistence.save(learner, tmp_path / "model"))
+    np.testing.assert_array_equal(loaded.predict(X), learner.predict(X))
+    np.testing.assert_array_equal(loaded.rank(X), learner.rank(X))
+    assert (learner.predict(X)[:, :2].sum(axis=1) == 1).all()
+    with pytest.raises(InputError, match="sum to the columns"):
+        TargetColumns(ViterbiClassifierChain(), sizes=(2, 2)).fit(X, Y)
