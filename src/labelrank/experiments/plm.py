@@ -95,7 +95,7 @@ def plm_ablation(*, seed: int, jobs: int | None) -> Iterator[Record]:
     name="plm-preferences", paper="001", table="Figure 2, by preferences per label",
     data=("debtags",), minutes=6, tolerance=0.1, claims=claims.of_preferences,
     settings="as plm, but as many epochs as give each label of the training documents so many "
-    "preferences: in 100 epochs each of the paper's 17,071 labels gets 12, each of debtags' 330; "
+    "preferences (in 100 epochs each of the paper's 17,071 labels gets 12); "
     "square roots: codes U_s times the roots of the eigenvalues",
 )  # fmt: skip
 def plm_preferences(*, seed: int, jobs: int | None) -> Iterator[Record]:
