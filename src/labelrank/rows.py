@@ -11,7 +11,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from labelrank.errors import InputError
+from labelrank.resources import require
 
+# Where fewer values are not zero, rows are read as sparse ones.
+SPARSE = 0.1
 _INT32_MAX = np.iinfo(np.int32).max
 # Sums of squares of such numbers stay well within the range of single precision.
 _LARGEST, _SMALLEST = 1e15, 1e-15
@@ -160,6 +163,18 @@ def check_magnitude(X: Any, *, learning: bool) -> None:
 def count_zeros(X: Any) -> int:
     """How many of the values of a matrix are 0."""
     return int(np.prod(X.shape, dtype=np.int64) - np.count_nonzero(X.data if sp.issparse(X) else X))
+
+
+def by_content(X: Any) -> Any:
+    """A dense array where at least one in ten values is not 0, else CSR, whatever the form of X."""
+    n_values = int(np.prod(X.shape, dtype=np.int64))
+    if n_values - count_zeros(X) < SPARSE * n_values:
+        return X if sp.issparse(X) else sp.csr_array(X)
+    if not sp.issparse(X):
+        return X
+    require(n_values * X.dtype.itemsize, f"{X.shape[0]} x {X.shape[1]} values, few of them 0,",
+            "give fewer instances, or select features")  # fmt: skip
+    return X.toarray()
 
 
 def without_features(X: Any) -> npt.NDArray[np.bool_]:

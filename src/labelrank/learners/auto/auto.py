@@ -21,6 +21,7 @@ from labelrank.learners.base import LabelRanker
 from labelrank.learners.held_out.calibration import Calibration
 from labelrank.learners.held_out.cuts import CUTS, Cut, best_cut
 from labelrank.resources import bar
+from labelrank.rows import by_content
 
 _OF_FEATURES = ("features", "names", "contributions")
 
@@ -124,6 +125,7 @@ class AutoRanker(LabelRanker):
         return " + ".join(member.name for member in self.members_)
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        X = by_content(X)
         race = self._race(X, Y)
         if X.shape[0] >= 2 * HELD:
             with bar("trying", self.verbose, None) as advance:

@@ -37,9 +37,8 @@ from labelrank.declared import (
 from labelrank.errors import InputError
 from labelrank.learners.base import Explained, Explanation, LabelRanker
 from labelrank.resources import blocks, require
+from labelrank.rows import SPARSE
 
-# X of which fewer values are not zero is multiplied as a sparse matrix, whatever its form.
-_SPARSE = 0.1
 _AT_ONCE = 1 << 22
 # Directions of the kernel matrix with less of its largest eigenvalue hold rounding errors only.
 _LEAST = 1e-7
@@ -139,7 +138,7 @@ def _variance(X: sp.csr_array) -> float:
 
 def _kernel(X: sp.csr_array, Z: sp.csr_array, gamma: float) -> Array:
     """k(x, z) for all pairs of rows; products are dense or sparse by the content of Z."""
-    if Z.nnz < _SPARSE * Z.shape[0] * Z.shape[1]:
+    if Z.nnz < SPARSE * Z.shape[0] * Z.shape[1]:
         inner = (X @ Z.T).toarray()
     else:
         inner = X.toarray() @ Z.toarray().T

@@ -27,10 +27,8 @@ from labelrank.learners.base import LabelRanker
 from labelrank.learners.trees.reasons import ExplainedTrees, by_cuts
 from labelrank.relevance import relevant_part, unknown_part
 from labelrank.resources import bar, blocks, require, row_chunks, run_jobs
-from labelrank.rows import Rows, as_rows
+from labelrank.rows import SPARSE, Rows, as_rows
 
-# X of which fewer values are not zero is read row by row, whatever its form.
-SPARSE = 0.1
 _VALUES_AT_ONCE = 1 << 21
 _MOST_NODES = 2**31 - 1
 T = TypeVar("T")
