@@ -36,6 +36,7 @@ _HOME = {
     "KernelSVM": "learners.margins.kernel_svm",
     "InvertedIndexKNN": "learners.neighbors",
     "Rocchio": "learners.rocchio",
+    "RuleRanker": "learners.rules.foil",
     "NaiveBayesRanker": "learners.naive_bayes",
     "LabelPowerset": "learners.powerset",
     "CompressionClassifier": "learners.compression",

@@ -58,6 +58,7 @@ from labelrank.learners.plm.mlp import MultilayerPerceptron as MultilayerPercept
 from labelrank.learners.plm.plm import PreferenceLearningMachine as PreferenceLearningMachine
 from labelrank.learners.powerset import LabelPowerset as LabelPowerset
 from labelrank.learners.rocchio import Rocchio as Rocchio
+from labelrank.learners.rules.foil import RuleRanker as RuleRanker
 from labelrank.learners.thresholded import ThresholdedRanker as ThresholdedRanker
 from labelrank.learners.trees.boosted import BoostedTrees as BoostedTrees
 from labelrank.learners.trees.forest import ForestRanker as ForestRanker

@@ -1,6 +1,7 @@
 """Primed compressors against compressing every label's text again for each document."""
 
 import bz2
+import itertools
 import lzma
 import zlib
 
@@ -9,7 +10,11 @@ import pytest
 
 from labelrank import CompressionClassifier, Tagger, ThresholdedRanker, datasets, persistence
 from labelrank.errors import InputError
-from labelrank.learners.compression import COMPRESSORS
+from labelrank.learners.compression import (
+    COMPRESSORS,
+    compression_distances,
+    compression_tree,
+)
 
 TEXTS = [
     "wheat and rye prices rise in the north", "crude oil prices fall", "rye harvest near the lake",
@@ -138,3 +143,24 @@ def test_zstd_looks_back_as_far_as_it_is_said_to(level, reach):
     assert size(text[-reach : 400 - reach]) < 60
     if level < 19:
         assert size(text[-2 * reach - 500_000 :][:400]) > 200
+
+
+def test_distances_by_compression_are_their_formula_and_the_tree_finds_the_languages():
+    texts = [
+        "all human beings are born free and equal in dignity and rights " * 2,
+        "human beings are endowed with reason and conscience and should act " * 2,
+        "alle menschen sind frei und gleich an würde und rechten geboren " * 2,
+        "die menschen sind mit vernunft und gewissen begabt und sollen handeln " * 2,
+    ]
+    size = lambda text: len(lzma.compress(text, preset=1)) - len(lzma.compress(b"", preset=1))  # noqa: E731
+    raw = [(text + "\n").encode() for text in texts]
+    distances = compression_distances(texts)
+    for a, b in itertools.combinations(range(4), 2):
+        joint = (size(raw[a] + raw[b]) + size(raw[b] + raw[a])) / 2
+        low, high = sorted((size(raw[a]), size(raw[b])))
+        assert distances[a, b] == pytest.approx((joint - low) / high)
+    assert np.array_equal(distances, distances.T)
+    tree = compression_tree(texts, "zlib")
+    assert {frozenset(row[:2]) for row in tree[:2]} == {frozenset({0, 1}), frozenset({2, 3})}
+    with pytest.raises(InputError, match="use one of"):
+        compression_distances(texts, "rar")

@@ -172,3 +172,13 @@ def test_posteriors_take_unknown_labels_for_unknown_and_not_for_irrelevant(event
     ours = NaiveBayesRanker(event_model, alpha=1e-9).fit(twice, unknown)
     known = NaiveBayesRanker(event_model, alpha=1e-9).fit(twice, np.vstack([Y, Y]))
     np.testing.assert_allclose(ours.decision_function(X), known.decision_function(X), rtol=1e-6)
+
+
+def test_sanitised_posteriors_are_the_printed_formula():
+    X, Y = problem()
+    learner = NaiveBayesRanker().fit(X, Y)
+    p, found = learner.predict_proba(X), learner.sanitised(X)
+    near = p < 0.95
+    np.testing.assert_allclose(found[near], (1 / (1 + np.exp(-(p / (1 - p)))))[near])
+    assert ((found >= 0.5) & (found <= 1)).all()
+    assert (np.diff(np.take_along_axis(found, learner.rank(X), axis=1), axis=1) <= 0).all()

@@ -38,6 +38,7 @@ LEARNERS = [
     labelrank.BinaryRelevanceSVM(fit_intercept=True, random_state=0),
     labelrank.BinaryRelevanceLogistic(fit_intercept=True, random_state=0),
     labelrank.KernelSVM(),
+    labelrank.RuleRanker(),
     labelrank.KernelSVM("poly"),
     labelrank.TwoStageRanker(
         labelrank.BinaryRelevanceSVM(fit_intercept=True, random_state=0),

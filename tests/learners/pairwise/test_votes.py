@@ -144,10 +144,19 @@ def test_couplings_go_by_their_names():
     assert {"wu-lin-weng": wu_lin_weng, "hastie-tibshirani": hastie_tibshirani} == voting.COUPLINGS
 
 
-@pytest.mark.parametrize("coupling", ["wu-lin-weng", "hastie-tibshirani"])
+@pytest.mark.parametrize("coupling", voting.COUPLINGS)
 def test_one_label_without_duels_is_certain(coupling):
     assert voting.COUPLINGS[coupling](np.full((2, 1, 1), 0.5)).tolist() == [[1.0], [1.0]]
     X, Y = np.eye(3), np.array([[1], [0], [1]])
     options = dict(calibrated=False, voting="coupling", coupling=coupling)
     for learner in (PairwisePerceptron(**options), PairwiseClassifier(**options)):
         assert learner.fit(X, Y).decision_function(X).tolist() == [[0.0]] * 3
+
+
+def test_price_finds_the_probabilities_behind_consistent_duels():
+    p = np.random.default_rng(0).dirichlet(np.ones(5), 20)
+    duels = p[:, :, None] / (p[:, :, None] + p[:, None, :])
+    np.testing.assert_allclose(voting.price(duels), p, rtol=1e-6)
+    uneven = np.array([[[0.5, 0.9, 0.6], [0.1, 0.5, 0.7], [0.4, 0.3, 0.5]]])
+    raw = [1 / (1 / 0.9 + 1 / 0.6 - 1), 1 / (1 / 0.1 + 1 / 0.7 - 1), 1 / (1 / 0.4 + 1 / 0.3 - 1)]
+    np.testing.assert_allclose(voting.price(uneven)[0], np.array(raw) / np.sum(raw))

@@ -38,7 +38,7 @@ class PairwiseClassifier(LabelRanker):
     voting : {"votes", "weighted", "coupling"}
     tie_break : {"margin", None}
         Order equal votes by the summed probabilities, or leave whole votes.
-    coupling : {"wu-lin-weng", "hastie-tibshirani"}
+    coupling : {"wu-lin-weng", "hastie-tibshirani", "price"}
     threshold : "cardinality" or float
         How `predict` cuts the ranking if not calibrated.
     n_jobs : int or None

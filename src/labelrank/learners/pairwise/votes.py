@@ -100,9 +100,20 @@ def hastie_tibshirani(duels: Array, max_rounds: int = 1000, tol: float = 1e-9) -
     return p
 
 
+def price(duels: Array) -> Array:
+    """Couple by p_u = 1 / (sum over v of 1 / r_uv, less k - 2) (Price et al. 1995).
+
+    Exact where r_uv = p_u / (p_u + p_v); elsewhere the p are scaled to sum to 1.
+    """
+    r = _off_diagonal(duels)
+    _set_diagonal(r, np.inf)
+    return _normalised(1.0 / ((1.0 / r).sum(axis=2) - (r.shape[1] - 2)))
+
+
 COUPLINGS: dict[str, Callable[[Array], Array]] = {
     "wu-lin-weng": wu_lin_weng,
     "hastie-tibshirani": hastie_tibshirani,
+    "price": price,
 }
 
 

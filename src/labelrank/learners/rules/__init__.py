@@ -1,0 +1,1 @@
+"""Rules of features that are there."""
