@@ -7,6 +7,7 @@ import time
 import joblib
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from labelrank import BinaryRelevancePerceptron, ProSVM, RankSVM, distributed
 from labelrank.errors import InputError, MissingError
@@ -113,3 +114,12 @@ def test_blocks_cover_every_instance_once():
         together = np.concatenate([getattr(block, part).data for block in blocks])
         np.testing.assert_array_equal(together, getattr(whole, part).data)
     assert sum(block.n_duals for block in blocks) == whole.n_duals
+
+
+def test_a_stop_by_residuals_at_a_larger_gap_is_told(monkeypatch):
+    monkeypatch.setattr(admm.Rounds, "duality_gap", property(lambda rounds: 0.5))
+    random = np.random.default_rng(0)
+    X, Y = random.normal(size=(60, 5)), (random.random((60, 4)) < 0.4).astype(int)
+    with pytest.warns(ConvergenceWarning, match="residuals are below tol=0.1, at a relative gap"):
+        learner = ProSVM(n_blocks=4, tol=0.1, random_state=0).fit(X, Y)
+    assert learner.dual_gap_ == 0.5

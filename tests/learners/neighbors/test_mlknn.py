@@ -159,3 +159,14 @@ def test_wrong_parameters_are_refused(wrong):
 def test_the_index_is_refused_where_it_would_find_others():
     with pytest.raises(InputError, match="unequal length"):
         MLkNN(1, algorithm="index").fit([[1.0], [2.0]], [[1], [0]])
+
+
+@pytest.mark.parametrize("offset", [0.0, 100.0, 1e4])
+def test_an_offset_in_single_precision_moves_no_neighbour(offset):
+    rng = np.random.default_rng(3)
+    X = (rng.normal(size=(200, 12)) + offset).astype(np.float32)
+    Y = (X[:, :3] > offset).astype(int)
+    queries = (rng.normal(size=(40, 12)) + offset).astype(np.float32)
+    exact = queries.astype(np.float64)[:, None, :] - X.astype(np.float64)
+    expected = np.argsort((exact**2).sum(axis=2), axis=1, kind="stable")[:, :10]
+    assert MLkNN(10).fit(X, Y)._nearest(queries, 10).tolist() == expected.tolist()
