@@ -52,7 +52,7 @@ class NeighborOrders(LabelRanker):
     >>> from labelrank import NeighborOrders
     >>> X, Y = np.array([[1.0], [1.1], [5.0]]), np.array([[3, 2, 1], [3, 1, 2], [1, 2, 3]])
     >>> NeighborOrders(2).fit(X, Y).rank([[1.0], [4.9]])[:, 0].tolist()
-    [0, 0]
+    [0, 2]
     >>> NeighborOrders(1, consensus="mallows").fit(X, Y).rank([[4.9]]).tolist()
     [[2, 1, 0]]
     """
