@@ -161,3 +161,11 @@ def test_headlines_without_scores_are_refused(folder, tmp_path):
             tar.add(file, f"AffectiveText.trial/{file.name}")
     with pytest.raises(FormatError, match="not headlines and their scores"):
         load("affective-text", data=folder)
+
+
+@pytest.mark.data
+def test_label_ranking_sets_are_found_by_the_names_of_the_literature(tmp_path, monkeypatch):
+    assert load("vowel").name == load("lr-vowel").name
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "vowel").write_text("x0,labels\n1,a\n2,b\n")
+    assert load("vowel", format="csv").n_instances == 2

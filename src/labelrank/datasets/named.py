@@ -94,6 +94,9 @@ def load(
     'Ping utility to determine directional packet loss'
     """
     given = os.fspath(path_or_name)
+    of_orders = f"lr-{given.lower()}"  # label ranking sets also by the names of the literature
+    if given.lower() not in REGISTRY and of_orders in REGISTRY and not os.path.exists(given):
+        given = path_or_name = of_orders
     is_name = isinstance(path_or_name, str) and given.lower() in REGISTRY
     if split is not None and split not in PARTS:
         options["split"] = split
