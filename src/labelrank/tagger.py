@@ -123,7 +123,7 @@ class Tagger(BaseEstimator):
         check_parameters(self)
         learner = self._fresh_learner()
         names, Y = _named(labels, label_names, self.ordered)
-        vectorizer, X = self._first_features(documents, learner)
+        vectorizer, X = self._first_features(documents, learner, Y)
         learner.fit(X, _targets(learner, X, Y))
         self.learner_, self.vectorizer_, self.label_names_ = learner, vectorizer, names
         self.reading_ = reading
@@ -316,8 +316,11 @@ class Tagger(BaseEstimator):
 
         return BinaryRelevancePerceptron(epochs=5, averaging="averaged", margin=1.0, random_state=0)
 
-    def _first_features(self, documents: Any, learner: Any) -> tuple[Any, Any]:
-        """The vectoriser, fitted on the documents, and their features."""
+    def _first_features(self, documents: Any, learner: Any, Y: Any = None) -> tuple[Any, Any]:
+        """The vectoriser, fitted on the documents, and their features.
+
+        Y is all that will be learned, where that is known.
+        """
         kind = _kind(documents)
         if kind == "a feature matrix":
             return None, _sound(documents)
@@ -331,6 +334,7 @@ class Tagger(BaseEstimator):
             vectorizer = TablePreparation(
                 self.roles, representation=self.representation, max_terms=self.max_terms
             )
+            return vectorizer, vectorizer.fit_transform(documents, Y)
         else:
             vectorizer = make_vectorizer(self.representation, max_terms=self.max_terms)
         return vectorizer, vectorizer.fit_transform(documents)

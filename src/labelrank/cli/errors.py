@@ -17,8 +17,9 @@ from labelrank.interrupts import TerminatedError
 WRONG_INPUT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143
 # What the library calls otherwise than the command line does.
 _FLAGS = {"format": "input-format", "n_labels": "labels", "roles": "column", "n_jobs": "jobs"}
+_ANY = re.compile(r"\broles=\{\.\.\.\}")
 _OPTION = re.compile(
-    r"\b(format|encoding|separator|(?:text|label|id)_column|n_labels|labels_file|label_separator"
+    r"\b(format|encoding|separator|sheet|(?:text|label|id)_column|n_labels|labels_file|label_separator"
     r"|merge_spellings|roles|max_terms|n_jobs)=(?=\S)"
 )
 
@@ -58,7 +59,7 @@ def as_typed(sentence: str) -> str:
     def flag(option: re.Match[str]) -> str:
         return f"--{_FLAGS.get(option[1], option[1]).replace('_', '-')} "
 
-    return _OPTION.sub(flag, sentence)
+    return _OPTION.sub(flag, _ANY.sub("--column NAME=ROLE", sentence))
 
 
 def _forget_output() -> None:

@@ -282,7 +282,12 @@ def of_targets(learner: Any, dataset: Any) -> tuple[Any, Any]:
 def check_labels(dataset: Any) -> None:
     """Refuse data without labels."""
     if not dataset.label_names:
-        raise InputError(f"{dataset.name} has no labels; name their column by --label-column")
+        names = list(dataset.columns or ())
+        has = f" (it has {', '.join(map(repr, names[:8]))}{', ...' * (len(names) > 8)})"
+        raise InputError(
+            f"{dataset.name} has no labels; name their column by --label-column"
+            + (has if names else "")
+        )
 
 
 def forecast(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any]:
@@ -298,7 +303,7 @@ def forecast(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any]:
     elif dataset.table is not None:
         X = TablePreparation(
             dataset.roles, representation=recipe.representation, **words
-        ).fit_transform(X)
+        ).fit_transform(X, dataset.Y)
     inner = learner.estimator if isinstance(learner, ThresholdedRanker) else learner
     sizes = {"instances": X.shape[0], "features": X.shape[1], "labels": dataset.n_labels}
     return sizes | forecasts(inner, X, dataset.Y)

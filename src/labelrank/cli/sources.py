@@ -69,6 +69,8 @@ class Reading:
     )] = None  # fmt: skip
     encoding: Annotated[str | None, _reads(
         metavar="NAME", help="Such as utf-8 or windows-1252.")] = None  # fmt: skip
+    sheet: Annotated[str | None, _reads(
+        metavar="NAME", help="The sheet of a workbook.")] = None  # fmt: skip
     input_format: Annotated[str | None, _reads(
         metavar="NAME", help="Such as csv, jsonl, parquet, xlsx, arff, libsvm.",
     )] = None  # fmt: skip
@@ -139,6 +141,7 @@ class Source(Reading):
             raise InputError("got --labels-first without a number; add --labels N")
         given = {
             "format": self.input_format, "encoding": self.encoding, "separator": self.separator,
+            "sheet": self.sheet,
             "text_column": _one_or_all(self.text_column),
             "label_column": _one_or_all(self.label_column),
             "n_labels": self.labels, "labels_at": "first" if self.labels_first else None,

@@ -88,6 +88,12 @@ def choose(frame: Frame, options: Options, known: Known) -> Choice:
     return choice
 
 
+def may_be_labels(name: str, options: Options, known: Known) -> bool:
+    """Whether the labels may be in the column of this name, even as objects of grades."""
+    given = _several(options.label_column) or known.label_columns or _USUAL["labels"]
+    return any(fnmatchcase(name.lower(), one.lower()) for one in given)
+
+
 def _several(names: str | Sequence[str] | None) -> list[str]:
     return [names] if isinstance(names, str) else [str(name) for name in names or ()]
 

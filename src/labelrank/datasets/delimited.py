@@ -2,9 +2,11 @@
 
 import csv
 import io
+import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, count, islice
 from typing import IO, Any, NamedTuple
@@ -20,6 +22,7 @@ _SPELLED = {
 }  # fmt: skip
 _FOUND = ",;\t|"
 _HEAD, _HEAD_ROWS = 1 << 16, 200
+_NUMBER = re.compile(r"\s*[-+]?\d[\d.,]*\s*")
 _PIECE = 1 << 16
 _OWN = {"csv": ",", "tsv": "\t"}
 USUAL = frozenset({"text", "texts", "document", "label", "labels", "tag", "tags", "topics"})
@@ -53,13 +56,38 @@ def read(source: Source, format: str, encoding: str | None, separator: str | Non
     remarks += _told(mark, format, separator)
     before = int(said is not None)
     if format == "csv" or mark != "\t":
-        return Delimited(_all(text, mark, True, source, before), mark, remarks)
-    try:
-        rows = _all(text, mark, '"' in text, source, before)
-        _check_widths(rows, source)
-    except FormatError:
-        rows = _all(text, mark, False, source, before)
-    return Delimited(rows, mark, remarks)
+        rows = _all(text, mark, True, source, before)
+    else:
+        try:
+            rows = _all(text, mark, '"' in text, source, before)
+            _check_widths(rows, source)
+        except FormatError:
+            rows = _all(text, mark, False, source, before)
+    n_titles = titles([row for _, row in rows[:_HEAD_ROWS]])
+    return Delimited(rows[n_titles:], mark, remarks + told_titles(n_titles))
+
+
+def titles(rows: Sequence[Sequence[Any]]) -> int:
+    """How many rows stand above the header: at most one cell of theirs is filled.
+
+    All rows from the header on are of one length, and the header names three columns or more.
+
+    >>> titles([["Sales in 2024"], ["id", "text", "labels"], ["1", "ships", "sea"]])
+    1
+    """
+    filled = [sum(cell not in ("", None) for cell in row) for row in rows]
+    first = next((k for k, n in enumerate(filled) if n > 1), 0)
+    if not first or len(rows) < first + 2 or filled[first] < 3:
+        return 0
+    names = rows[first]
+    is_header = all(isinstance(name, str) and not _NUMBER.fullmatch(name) for name in names if name)
+    return first if is_header and all(len(row) == len(names) for row in rows[first:]) else 0
+
+
+def told_titles(n_titles: int) -> list[str]:
+    """A remark on rows above the header."""
+    are = "row above the header is" if n_titles == 1 else "rows above the header are"
+    return [f"{n_titles} {are} left out."] if n_titles else []
 
 
 def is_header(line: str, wanted: Iterable[str], source: Source) -> bool:
@@ -88,7 +116,17 @@ def stream(
     text = (line + "\n" for _, line in chain(start, numbered))
     before = first[0] - 1 + bool(said)
     rows = _split(text, mark, is_quoted, source, before)
-    return Delimited(rows, mark, _told(mark, format, separator))
+    n_titles = 0 if source.path == "-" else titles(_first_rows(head, mark, source))
+    return Delimited(islice(rows, n_titles, None), mark, _told(mark, format, separator))
+
+
+def _first_rows(head: str, mark: str, source: Source) -> list[list[str]]:
+    """The first rows, as far as they can be read."""
+    _set_limit(source)
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        rows += islice(filter(None, csv.reader(io.StringIO(head), delimiter=mark)), _HEAD_ROWS)
+    return rows
 
 
 def _start_of(source: Source, encoding: str | None) -> str:
@@ -141,10 +179,11 @@ def found_separator(head: str, own: str, source: Source) -> str:
 
     def merit(mark: str) -> tuple[int, int, bool]:
         try:
-            rows = csv.reader(io.StringIO(head, newline=""), delimiter=mark)
-            widths = [len(row) for row in islice(filter(None, rows), _HEAD_ROWS)]
+            lines = csv.reader(io.StringIO(head, newline=""), delimiter=mark)
+            rows = list(islice(filter(None, lines), _HEAD_ROWS))
         except csv.Error:
             return 0, 0, mark == own
+        widths = [len(row) for row in rows[titles(rows) :]]
         if not widths or widths[0] < 2:
             return 0, 0, mark == own
         return widths.count(widths[0]), widths[0], mark == own
@@ -175,7 +214,12 @@ def _split(
                 yield reader.line_num + before, row
     except csv.Error as error:
         line = reader.line_num + before
-        raise FormatError(f"{source.name}, line {line}: {error}") from error
+        way = (
+            "write a quote within a quoted cell twice"
+            if '"' in str(error)
+            else ("close every quote, and quote cells of several lines")
+        )
+        raise FormatError(f"{source.name}, line {line}: {error}; {way}") from error
 
 
 def header(first: Sequence[Any], options: Options, source: Source) -> list[str]:
@@ -197,14 +241,30 @@ def columns(
     rows: Sequence[tuple[int, list[Any]]], names: Sequence[str], source: Source, unit: str = "line"
 ) -> dict[str, list[Any]]:
     """Columns of rows that must be as long as the names."""
+    fitted = []
     for number, row in rows:
+        if len(row) != len(names):
+            row = _fitted(row, names)
         if len(row) != len(names):
             raise FormatError(
                 f"{source.name}, {unit} {number}: got {len(row)} values, but {len(names)} columns "
                 "are wanted; quote values that contain the separator"
             )
-    values = [list(column) for column in zip(*(row for _, row in rows))] or [[] for _ in names]
+        fitted.append(row)
+    values = [list(column) for column in zip(*fitted)] or [[] for _ in names]
     return dict(zip(names, values))
+
+
+def _fitted(row: list[Any], names: Sequence[str]) -> list[Any]:
+    """The row without empty cells at its end that have no column, and with those that it lacks."""
+    if not any(row[len(names) :]):
+        row = row[: len(names)]
+    missing = names[len(row) :]
+    return row if any(map(_is_named, missing)) else [*row, *[""] * len(missing)]
+
+
+def _is_named(name: str) -> bool:
+    return bool(name) and not name.startswith("Unnamed: ")
 
 
 def _check_widths(rows: Sequence[tuple[int, list[str]]], source: Source) -> None:
@@ -217,7 +277,7 @@ def without_empty(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
     return {
         name: cells
         for name, cells in columns.items()
-        if not name.startswith("Unnamed: ") or any(cell not in ("", None) for cell in cells)
+        if _is_named(name) or any(cell not in ("", None) for cell in cells)
     }
 
 
@@ -238,13 +298,14 @@ def lines(
             yield from enumerate(_narrow_lines(source, file, encoding, is_strict), 1)
 
 
-def _narrow_lines(
-    source: Source, file: IO[bytes], codec: str | None, is_strict: bool
-) -> Iterator[str]:
+def _narrow_lines(source: Source, file: Any, codec: str | None, is_strict: bool) -> Iterator[str]:
     longest, is_ascii = source.limits.line, True
-    coming = (
-        _at_hand(source, file) if source.eager else iter(partial(file.readline, longest + 2), b"")
-    )
+    coming = iter(partial(file.readline, longest + 2), b"")
+    start = file.peek(1)
+    if b"\r" in start and b"\n" not in start:
+        coming = _old_lines(file, longest)
+    elif source.eager:
+        coming = _at_hand(source, file)
     for number, raw in enumerate(coming, 1):
         where = f"{source.name}, line {number}"
         source.limits.check("line", len(raw.rstrip(b"\r\n")), where)
@@ -254,6 +315,12 @@ def _narrow_lines(
             if not (is_strict or _is_utf8(raw)) and encodings.is_western(raw):
                 codec = encodings.WESTERN
         yield _decoded(raw, codec or "utf-8", where)
+
+
+def _old_lines(file: IO[bytes], longest: int) -> Iterator[bytes]:
+    """Lines that end in a carriage return alone."""
+    text = io.TextIOWrapper(file, "latin-1", newline="\r")
+    return (line.encode("latin-1") for line in iter(partial(text.readline, longest + 2), ""))
 
 
 def _at_hand(source: Source, file: IO[bytes]) -> Iterator[bytes]:

@@ -269,19 +269,24 @@ def _by_bytes(source: Source) -> str | None:
     if content.startswith(_OLD_WORKBOOK):
         raise FormatError(f"{source.name}: an old Excel workbook; save it as .xlsx or .csv")
     if content.startswith(b"PK"):
-        return _zipped(content)
+        return _zipped(content, source.name)
     by_magic = (name for magic, name in _BINARY.items() if content.startswith(magic))
     return next(by_magic, "reuters" if content[257:262] == b"ustar" else None)
 
 
-def _zipped(content: bytes) -> str:
+def _zipped(content: bytes, where: str) -> str:
     """Format of a zip archive, by the files in it."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = set(archive.namelist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         return "npz"
-    return next((format for name, format in _ZIPPED.items() if name in names), "npz")
+    found = next((format for name, format in _ZIPPED.items() if name in names), "npz")
+    if found == "npz" and names and not any(name.endswith(".npy") for name in names):
+        raise FormatError(
+            f"{where}: a zip archive of {min(names)[:60]!r}; unpack it and give the file in it"
+        )
+    return found
 
 
 def _by_header(source: Source, first: str) -> str | None:

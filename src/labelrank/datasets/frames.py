@@ -4,7 +4,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -21,6 +21,7 @@ DELIMITED = ("csv", "tsv")
 SPREADSHEETS = ("xlsx", "ods")
 STREAMED = ("jsonl", *DELIMITED, "text", "parquet")
 _ROWS_AT_ONCE = 50_000
+_DEPTH = 5  # so deep objects within objects are read
 _OBJECT_PER_LINE = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 
 
@@ -38,6 +39,18 @@ class Frame:
     remarks: list[str] = field(default_factory=list)
     separator: str | None = None
 
+    def flatten(self, kept: Callable[[str], bool]) -> None:
+        """A column per key in place of objects, called column.key, unless the column is kept."""
+        for _ in range(_DEPTH):
+            nested = {n for n, cells in self.columns.items() if _are_nested(cells) and not kept(n)}
+            if not nested:
+                return
+            found: dict[str, Any] = {}
+            for name, cells in self.columns.items():
+                found.update(_keys_of(name, cells) if name in nested else {name: cells})
+            self.source.limits.check("cells", len(found) * len(self.numbers), self.source.name)
+            self.columns = found
+
     def where(self, row: int) -> str:
         return f"{self.source.name}, {self.unit} {self.numbers[row]}"
 
@@ -47,13 +60,29 @@ class Frame:
         return self.unit == "text line"
 
 
+def _are_nested(cells: Any) -> bool:
+    if isinstance(cells, np.ndarray):
+        return False
+    types = set(map(type, cells))
+    return dict in types and types <= {dict, type(None)}
+
+
+def _keys_of(name: str, cells: Sequence[dict[str, Any] | None]) -> dict[str, list[Any]]:
+    keys = dict.fromkeys(key for cell in cells if cell for key in cell)
+    return {
+        f"{name}.{key}": [None if cell is None else cell.get(key) for cell in cells] for key in keys
+    }
+
+
 def read_frame(source: Source, format: str, options: Options) -> Frame:
     """All records of a file."""
     if format == "parquet":
         return _whole_parquet(source)
     if format in SPREADSHEETS:
         sheet = spreadsheets.read(source, format, options.sheet)
-        return _of_table(sheet.rows, sheet.remarks, None, source, options, unit="row")
+        n_titles = delimited.titles([row for _, row in sheet.rows])
+        remarks = sheet.remarks + delimited.told_titles(n_titles)
+        return _of_table(sheet.rows[n_titles:], remarks, None, source, options, unit="row")
     if format in DELIMITED:
         found = delimited.read(source, format, options.encoding, options.separator)
         return _of_table(found.rows, found.remarks, found.separator, source, options)
@@ -66,12 +95,13 @@ def read_frame(source: Source, format: str, options: Options) -> Frame:
 
 
 def batches_of(
-    source: Source, format: str, size: int, options: Options, used: Sequence[str]
-) -> Iterator[Frame]:
+    source: Source, format: str, size: int, options: Options, used: Sequence[str],
+    is_table: bool = False,
+) -> Iterator[Frame]:  # fmt: skip
     """Records of a file or pipe, `size` at a time, in bounded memory.
 
     The first line tells a format that is not named: JSON, a header that names the columns used (or
-    usual ones), else plain text.
+    usual ones), else plain text; where a table is wanted, it is a header in any case.
     """
     if format == "parquet":
         yield from _batches_of_parquet(source, size)
@@ -82,6 +112,7 @@ def batches_of(
         first = next(lines, None)
         lines = chain([] if first is None else [first], lines)
         format = "jsonl" if first is None else _told_by(first[1], used, source)
+        format = "csv" if format == "text" and is_table else format
     if format in DELIMITED:
         yield from _batches_of_rows(lines, source, format, size, options)
         return
@@ -129,8 +160,8 @@ def _of_table(
     source: Source, options: Options, unit: str = "line",
 ) -> Frame:  # fmt: skip
     """Frame of rows of cells, of which the first may name the columns."""
-    if not rows:
-        raise FormatError(f"{source.name}: no row in it; a header and records are wanted")
+    if len(rows) <= options.header:
+        raise FormatError(f"{source.name}: no record in it; give a header and at least one row")
     names = delimited.header(rows[0][1], options, source)
     rows = rows[1:] if options.header else rows
     columns = delimited.columns(rows, names, source, unit)

@@ -4,6 +4,7 @@ import ast
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,18 +16,20 @@ from labelrank.datasets.frames import Frame, refuse_constant
 from labelrank.errors import FormatError, LabelrankError
 from labelrank.relevance import check_relevance, from_grades
 from labelrank.table.cells import Cells
-from labelrank.table.written import number_form
+from labelrank.table.frame import GAPS
+from labelrank.table.written import NO, YES, number_form
 
 _GRADED = re.compile(r"(.*[^:\s])\s*:\s*(\d{1,15}(?:\.\d{1,15})?)")
-_DELIMITERS = "|;,"
+_DELIMITERS = "|;,\n"
+# What may stand between labels, too, but is not taken for it unasked.
+_PERHAPS = ("/", "+", "&", "\t", " ")
+# What says that there is nothing, where it is all of a cell and never one label of several.
+_NOTHING = GAPS - {"", "none"}
 _EMPTY = ("set()", "()")
 _QUOTED = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\""""
 _PYTHON = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED})\s*,?\s*)*[\])}}]")
 _BARE = re.compile(r"\[([^\[\]{}\"']*)\]")
-_CODES: dict[str | None, float] = {
-    "1": 1.0, "true": 1.0, "yes": 1.0, "t": 1.0, "y": 1.0, "x": 1.0, "✓": 1.0, "✔": 1.0,
-    "0": 0.0, "false": 0.0, "no": 0.0, "f": 0.0, "n": 0.0,
-}  # fmt: skip
+_CODES: dict[str | None, float] = dict.fromkeys(YES, 1.0) | dict.fromkeys(NO, 0.0)
 _MOST_CLASSES = 1000
 _NUMBERED = re.compile(r"(.*?)[\s_.-]*\d+")
 
@@ -39,8 +42,13 @@ class CellReader:
     ) -> None:
         self.ordered = ordered
         texts = [c for c in cells if isinstance(c, str) and not _is_listed(c)]
-        met = (mark for mark in _DELIMITERS if any(mark in text for text in texts))
+        met = (mark for mark in _DELIMITERS if any(mark in text.strip() for text in texts))
         self.delimiter = delimiter or next(met, "")
+        alone = {text.strip() for text in texts if text.strip().lower() in _NOTHING}
+        if alone:
+            several = (names for names in map(self._split, texts) if len(names) > 1)
+            alone -= {name for names in several for name in names}
+        self.nothing = alone
         if graded is None:
             names = [name for text in texts for name in self._split(text)]
             graded = bool(names) and all(_GRADED.fullmatch(name) for name in names)
@@ -55,7 +63,7 @@ class CellReader:
         if isinstance(cell, str):
             if _is_listed(cell):
                 return self.grades(_listed(cell.strip()))
-            names = self._split(cell)
+            names = [] if cell.strip() in self.nothing else self._split(cell)
             return dict(map(_name_and_grade, names)) if self.graded else self._distinct(names)
         if cell is None:
             return {}
@@ -64,6 +72,17 @@ class CellReader:
         if isinstance(cell, list | tuple):
             return self._distinct([_name(item) for item in cell])
         return self._distinct([_name(cell)])
+
+    def perhaps(self, cells: Sequence[Any]) -> str:
+        """What may stand between labels, though nothing was taken for it: names come back so."""
+        distinct = {cell.strip() for cell in cells if isinstance(cell, str)}
+        for mark in _PERHAPS if not self.delimiter else ():
+            listed = ({part.strip() for part in cell.split(mark)} - {""} for cell in distinct)
+            parts = Counter(part for names in listed for part in names)
+            n_joined = sum(mark in cell for cell in distinct)
+            if n_joined > 2 and len(parts) < len(distinct) and min(parts.values()) > 1:
+                return mark
+        return ""
 
     def _distinct(self, names: list[str]) -> dict[str, float]:
         distinct = list(dict.fromkeys(names))

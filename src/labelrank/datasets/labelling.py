@@ -1,6 +1,6 @@
 """The labels of records: found in their columns, as the user says or as another file was read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labelrank.datasets import label_cells
@@ -37,15 +37,28 @@ def labels_of(
             frame, choice.labels, options.targets, decimal, known.blank
         )
         return Labels(Y, choice.labels, classes, reading, [_told(reading)])
+    remarks = []
     if layout == "pooled":
         rows = label_cells.pooled(frame, choice.labels)
     else:
+        cells = frame.columns[choice.labels[0]]
         reader = _reader(frame, choice, options, known)
         reading |= {"label_separator": reader.delimiter or None, "graded": reader.graded}
         reading["ordered"] = reader.ordered
+        remarks = list(_doubts(reader, cells)) if not known else []
         rows = label_cells.in_cells(frame, choice.labels[0], reader)
     Y, names = label_cells.named(rows, options.label_names, frame)
-    return Labels(Y, names, None, reading, [_told(reading)])
+    return Labels(Y, names, None, reading, [_told(reading), *remarks])
+
+
+def _doubts(reader: CellReader, cells: Sequence[Any]) -> Iterator[str]:
+    """What was taken for no label, and what may be several."""
+    if reader.nothing:
+        yield f"{' and '.join(map(repr, sorted(reader.nothing)))}: taken as no label."
+    mark = reader.perhaps(cells)
+    if mark:
+        joined = min(cell for cell in cells if isinstance(cell, str) and mark in cell.strip())
+        yield f"{joined!r} is one label; if it is several, give --label-separator {mark!r}."
 
 
 def _layout(frame: Frame, choice: Choice, options: Options, known: Known) -> str:

@@ -17,7 +17,7 @@ class Options:
     separator : what stands between the cells of CSV or TSV, such as ";" or "tab"
     header : whether the first row of CSV, TSV or a sheet names the columns
     columns : their names, instead of those of the header
-    sheet : name of the sheet of a workbook; None is the first
+    sheet : name of the sheet of a workbook; None is the first of two rows or more
     text_column : name of the column of texts, or a list of several; all others are left out
     label_column : name of the column with the labels, or a list of columns, one per label
         A pattern such as "tag_*" names all columns that fit. No label at all is fine: Y then has
@@ -25,7 +25,7 @@ class Options:
     n_labels, labels_at : that the "last" (or "first") columns, so many, are the labels
     id_column, split_column : names; None looks for the usual ones
         The split column makes `train` and `test` of the records that say so.
-    label_delimiter : between the labels of a cell; None finds one of | ; ,
+    label_delimiter : between the labels of a cell; None finds one of | ; , or line breaks
     graded : whether labels are written `label:grade`; None: if all of them are
     ordered : labels stand most relevant first, the grades of m labels are m, ..., 1
     label_names : the label columns, in order; None takes the sorted labels of the file

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from labelrank.datasets.choice import Choice, Known, choose
+from labelrank.datasets.choice import Choice, Known, choose, may_be_labels
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.features import features_of, matrix_of
 from labelrank.datasets.frames import STREAMED, Frame, batches_of, check_batch_size, read_frame
@@ -58,7 +59,8 @@ def _batches(source: Source, format: str, size: int, chosen: Options) -> Iterato
     """Batches that are all read as the first one is."""
     met: list[str] = []
     known = Known(chosen.reading)
-    for frame in batches_of(source, format, size, chosen, known.used):
+    is_table = bool(known) and not known.is_text
+    for frame in batches_of(source, format, size, chosen, known.used, is_table):
         data, choice = _to_data(frame, chosen, known)
         if not known:
             known = Known(data.reading)
@@ -82,6 +84,7 @@ def _renumbered(data: Dataset, met: list[str], source: Source) -> Dataset:
 
 def _to_data(frame: Frame, options: Options, known: Known) -> tuple[Dataset, Choice]:
     """Data set of the records, with how they were read."""
+    frame.flatten(partial(may_be_labels, options=options, known=known))
     choice = choose(frame, options, known)
     decimal = options.decimal or _usual_decimal(frame, known)
     labels = labels_of(frame, choice, options, known, decimal)

@@ -41,21 +41,29 @@ class Sheet(NamedTuple):
 
 
 def read(source: Source, format: str, wanted: str | None) -> Sheet:
-    """One sheet of a workbook, by its name or the first."""
+    """One sheet of a workbook, by its name or the first that has two rows."""
     reader = _xlsx if format == "xlsx" else _ods
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
             _check_sizes(archive, source)
             name, names, cells = reader(archive, source, wanted)
             rows = _rows(cells, source)
+            others = iter(names[1:] if wanted is None else ())
+            while len(rows) < 2 and (name := next(others, "")):
+                rows = _rows(reader(archive, source, name)[2], source)
     except LabelrankError:
         raise
     except _DAMAGED as error:
         raise FormatError(
             f"{source.name}: no workbook, or damaged ({str(error)[:100]}); save it again"
         ) from error
-    others = [f"The sheet {name!r} was read, of {len(names)}."] if len(names) > 1 else []
-    return Sheet(rows, others)
+    if len(rows) < 2:
+        raise FormatError(
+            f"{source.name}: no record in the sheet {wanted or names[0]!r}; "
+            "give a header and at least one row"
+        )
+    remarks = [f"The sheet {name!r} was read, of {len(names)}."] if len(names) > 1 else []
+    return Sheet(rows, remarks)
 
 
 def _check_sizes(archive: zipfile.ZipFile, source: Source) -> None:

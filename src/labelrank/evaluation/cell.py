@@ -137,8 +137,9 @@ class Bench:
             return _without_gaps(*parts)
         if (problem.name, fold) not in self._features:
             made = self._preparation(problem)
+            Y = problem.Y[problem.splits[fold][0]]
             self._features = {
-                (problem.name, fold): (made.fit_transform(parts[0]), made.transform(parts[1]))
+                (problem.name, fold): (made.fit_transform(parts[0], Y), made.transform(parts[1]))
             }
         return self._features[problem.name, fold]
 

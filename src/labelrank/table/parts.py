@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from labelrank._types import Array
 from labelrank.declared import array, nested, stored, value
 from labelrank.errors import InputError
+from labelrank.table.written import NO, YES
 from labelrank.text import TextVectorizer
 
 # Numbers farther from the middle than so many spreads grow by their logarithm only.
@@ -117,7 +118,10 @@ def _middle_and_spread(values: Array) -> tuple[float, float]:
     values=array("O", "n"), folded=value(bool),
 )  # fmt: skip
 class CategoryPart(NamedTuple):
-    """A category: 1 at its value, else 0; a value never met is none, or one of the rare others."""
+    """A category: 1 at its value, else 0; a value never met is none, or one of the rare others.
+
+    Of yes and no in any language, only yes has a feature.
+    """
 
     column: str
     what: str
@@ -132,6 +136,9 @@ class CategoryPart(NamedTuple):
         if len(counts) + flagged < 2:
             return None
         kept = sorted(counts, key=lambda name: (-counts[name], name))[:most]
+        yes = [name for name in kept if name.lower() in YES]
+        if len(kept) == 2 and len(yes) == 1 and not NO.isdisjoint(map(str.lower, kept)):
+            kept = yes  # one feature says both
         values = np.array(sorted(kept, key=_natural), dtype=object)
         return cls(column, what, values, len(counts) > most, flagged)
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelrank._types import Array
 from labelrank.declared import array, check_parameters, choice, nested, number, stored, value
 from labelrank.errors import InputError, meant
+from labelrank.table import calendar
 from labelrank.table.cells import Cells
 from labelrank.table.frame import columns_of, is_frame, n_rows, names_of
 from labelrank.table.parts import CategoryPart, Learned, NumberPart, Part, TextPart, VectorPart
@@ -37,9 +38,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     """A table (pandas, polars, a dict of columns) to a matrix of features.
 
     Numbers are scaled robustly, categories become one feature per value, dates their parts
-    (days, year, month, weekday, day, hour), texts their terms, vectors are scaled as one. Gaps are
-    zero and flagged by a feature; identifiers and constants are left out. Columns are found by
-    name, further ones ignored. Each row is prepared alone, so batches do not matter.
+    (days; year, month, weekday, day and hour where labels depend on them), texts their terms,
+    vectors are scaled as one. Gaps are zero and flagged by a feature; identifiers and constants are
+    left out. Columns are found by name, further ones ignored. Each row is prepared alone, so
+    batches do not matter.
 
     Parameters
     ----------
@@ -85,22 +87,26 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     mistakes: str = choice("error", "gap")
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Learn roles, values and scales of the columns; `y` is ignored."""
-        self.fit_transform(X)
+        """Learn roles, values and scales of the columns, and which parts of dates count."""
+        self.fit_transform(X, y)
         return self
 
     def fit_transform(self, X: Any, y: object = None, **_: object) -> Any:
-        """Learn from the table and return its features, reading it once."""
+        """Learn from the table and return its features, reading it once.
+
+        Of dates, all but the days is left out where no label of `y` (rows × labels) depends on it.
+        """
         check_parameters(self)
         columns = columns_of(_frame(X))
         if not n_rows(columns):
             raise InputError("got a table without rows; give at least one to learn from")
         cells = {name: Cells(raw) for name, raw in columns.items()}
         found = roles_of(cells, self.roles, self.decimal, self.mistakes == "gap")
+        Y = calendar.as_relevance(y, n_rows(columns))
         made: list[tuple[Part, Any]] = []
         kept = []
         for column in found:
-            learned = self._learned(column, cells[column.name])
+            learned = self._learned(column, cells[column.name], Y)
             made += [(part, part.features(values)) for part, values in learned]
             kept.append(_as_used(column, [part for part, _ in learned]))
         if not made:
@@ -166,7 +172,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")
 
-    def _learned(self, column: Column, cells: Cells) -> list[tuple[Part, Learned]]:
+    def _learned(self, column: Column, cells: Cells, Y: Any) -> list[tuple[Part, Learned]]:
         """The parts of a column with the values they learned from; none where it is left out."""
         if column.role not in USED:
             return []
@@ -174,6 +180,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         flagged = column.role != "text" and any(one.gaps.any() for one in values.values())
         parts: list[tuple[Part, Learned]] = []
         for what, one in values.items():
+            if Y is not None and what in calendar.PARTS and not calendar.tells(one, Y):
+                continue
             part = self._part(column, what, one, flagged)
             if part is not None:
                 parts.append((part, one))

@@ -184,7 +184,7 @@ def _vector(name: str, cells: Cells, lenient: bool) -> Column:
 
 def _number(name: str, cells: Cells, decimal: str | None, lenient: bool) -> Column | None:
     form, values, bad = _read_as("number", cells, decimal)
-    if not _are_all(name, cells, bad, "numbers", lenient):
+    if not _are_all(name, cells, bad, "numbers", lenient) or _are_codes(cells):
         return None
     values = values[~(cells.gaps | bad)]
     n, n_distinct = len(values), len(np.unique(values))
@@ -197,6 +197,14 @@ def _number(name: str, cells: Cells, decimal: str | None, lenient: bool) -> Colu
             return Column(name, "id", "consecutive whole numbers")
     written = "" if form == PLAIN else f" written as {form}"
     return Column(name, "number", f"numbers{written}{_gaps(cells)}", form)
+
+
+def _are_codes(cells: Cells) -> bool:
+    """Whether all are as many digits, some with a zero before them, as postal codes are."""
+    texts = cells.present
+    if len(texts) < len(cells) - cells.n_gaps or not texts.str.contains(r"^0\d+$").any():
+        return False
+    return bool(texts.str.contains(r"^\d+$").all() and texts.str.len_chars().n_unique() == 1)
 
 
 def _date(name: str, cells: Cells, lenient: bool) -> Column | None:

@@ -19,6 +19,15 @@ FORMS = {
     "1 234,5": (",", " "), "1'234.5": (".", "'"), "1'234,5": (",", "'"),
 }  # fmt: skip
 UNITS = "%‰$€£¥₹₽₩₺₫฿"
+# Yes and no as people write them, in any case.
+YES = frozenset({
+    "1", "true", "yes", "t", "y", "x", "✓", "✔", "on", "+", "ja", "j", "wahr", "oui", "vrai", "sí",
+    "si", "sì", "verdadero", "vero", "sim", "verdadeiro", "да", "tak", "evet",
+})  # fmt: skip
+NO = frozenset({
+    "0", "false", "no", "f", "n", "off", "nein", "falsch", "non", "faux", "falso", "não", "nao",
+    "nee", "нет", "nie", "hayır",
+})  # fmt: skip
 MONTH_FIRST, DAY_FIRST = "month first", "day first"
 
 _UNIT = re.compile(rf"[+-]?\s*([{UNITS}])|.*?([{UNITS}])$", re.DOTALL)
