@@ -1,6 +1,7 @@
 """Tables as features: learned once, found by name, each row alone."""
 
 import datetime as dt
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -307,3 +308,55 @@ def test_one_row_is_answered_as_in_a_crowd():
     crowd = {"size": [0.5] * 3, "colour": ["red", "blue", "green"]}
     assert tagger.predict(crowd) == [["warm"], ["cold"], ["cold"]]
     assert tagger.predict(pl.DataFrame(crowd).select("colour", "size")) == tagger.predict(crowd)
+
+
+def test_yes_and_no_are_one_feature():
+    table = {"sick": ["t", "f", "f", None], "goitre": ["ja", "nein", "ja", "ja"],
+             "sex": ["F", "M", "M", "F"]}  # fmt: skip
+    preparation = TablePreparation().fit(table)
+    names = preparation.get_feature_names_out().tolist()
+    assert names == ["sick = t", "sick is missing", "goitre = ja", "sex = F", "sex = M"]
+    assert preparation.transform(table)[:, :3].tolist() == [
+        [1, 0, 1], [0, 0, 0], [0, 0, 1], [0, 1, 1],
+    ]  # fmt: skip
+
+
+def dated(n=600):
+    """Dates of three years, and labels: weekend, summer, and one by chance."""
+    random = np.random.default_rng(5)
+    days = [dt.date(2021, 1, 1) + dt.timedelta(int(k)) for k in random.integers(0, 1096, n)]
+    weekend = [day.weekday() > 4 for day in days]
+    summer = [day.month in (6, 7, 8) for day in days]
+    return {"day": days}, np.column_stack([weekend, summer, random.random(n) < 0.3]).astype(int)
+
+
+def test_parts_of_dates_are_features_where_labels_depend_on_them():
+    table, Y = dated()
+
+    def parts(y):
+        names = TablePreparation().fit(table, y).get_feature_names_out()
+        return {name.partition(": ")[2].partition(" =")[0] for name in names}
+
+    assert parts(None) == {"days", "year", "day", "month", "weekday"}
+    assert parts(Y) == parts(sp.csr_array(Y)) == {"days", "month", "weekday"}
+    assert parts(Y[:, :1]) == {"days", "weekday"}
+    assert parts(Y[:, 2:]) == {"days"}
+    assert parts(Y[:, 0]) == parts(None)  # no column per label
+    assert parts(np.where(Y, Y, np.nan)[:, 2:]) == {"days"}
+
+
+def test_labels_met_once_keep_no_part_of_a_date():
+    table, _ = dated(200)
+    names = TablePreparation().fit(table, np.eye(200)).get_feature_names_out()
+    assert names.tolist() == ["day: days"]
+
+
+def test_categories_that_are_strange_in_most_rows_are_told():
+    preparation = TablePreparation().fit({"colour": ["red", "blue", "red", "green"]})
+    with pytest.warns(
+        UserWarning, match="most rows have a value in column 'colour' that the model"
+    ):
+        preparation.transform({"colour": ["RED", "BLUE", "red"]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        preparation.transform({"colour": ["red", "purple", None]})

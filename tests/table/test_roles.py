@@ -191,3 +191,9 @@ def test_the_user_overrules():
 def test_a_role_that_cannot_be_is_refused(cells, given, message):
     with pytest.raises(InputError, match=message):
         found(cells, given=given)
+
+
+def test_digits_of_one_length_with_zeros_before_them_are_names():
+    assert found(["01067", "10115", "99084", "01067"]).why == "3 categories"
+    assert role(["5", "07", "12"]) == role(["0.5", "1.5"]) == role(["10", "12", "15"]) == "number"
+    assert role([*["12", "34"] * 4, "05"], "n") == "category"

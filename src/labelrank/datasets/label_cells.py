@@ -20,7 +20,7 @@ from labelrank.table.frame import GAPS
 from labelrank.table.written import NO, YES, number_form
 
 _GRADED = re.compile(r"(.*[^:\s])\s*:\s*(\d{1,15}(?:\.\d{1,15})?)")
-_DELIMITERS = "|;,\n"
+_DELIMITERS = "\n|;,"
 # What may stand between labels, too, but is not taken for it unasked.
 _PERHAPS = ("/", "+", "&", "\t", " ")
 # What says that there is nothing, where it is all of a cell and never one label of several.

@@ -1,5 +1,6 @@
 """A table of any kind as a matrix of features: learned once, stored with the model."""
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
@@ -135,6 +136,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             cells = Cells(columns[column.name])
             width = next((len(p.center) for p in parts if isinstance(p, VectorPart)), None)
             values = read(column, cells, lenient=lenient, width=width)
+            _tell_strange(parts, values)
             blocks += [part.features(values[getattr(part, "what", "")]) for part in parts]
         return self._joined(blocks)
 
@@ -253,6 +255,21 @@ def _as_used(column: Column, parts: list[Part]) -> Column:
             why = f"{column.why}, all but the {len(part.values)} most frequent are taken as one"
             return column._replace(why=why)
     return column
+
+
+def _tell_strange(parts: list[Part], values: Mapping[str, Learned]) -> None:
+    """A warning where most of the rows have a category that was not there to learn from."""
+    for part in parts:
+        if not isinstance(part, CategoryPart) or part.what or part.folded or len(part.values) < 2:
+            continue
+        names = [name for name in values[""].values if name is not None]
+        known = set(part.values)
+        if 2 * sum(name not in known for name in names) > len(names):
+            warnings.warn(
+                f"most rows have a value in column {part.column!r} that the model has not met; "
+                "it is taken as none of the known ones",
+                stacklevel=4,
+            )
 
 
 def _group(part: Part) -> str:
