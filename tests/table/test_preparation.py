@@ -353,9 +353,7 @@ def test_labels_met_once_keep_no_part_of_a_date():
 
 def test_categories_that_are_strange_in_most_rows_are_told():
     preparation = TablePreparation().fit({"colour": ["red", "blue", "red", "green"]})
-    with pytest.warns(
-        UserWarning, match="most rows have a value in column 'colour' that the model"
-    ):
+    with pytest.warns(UserWarning, match="most rows have a value in column .colour. that"):
         preparation.transform({"colour": ["RED", "BLUE", "red"]})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
