@@ -155,3 +155,19 @@ def test_a_table_is_not_written_where_it_would_be_lost(run, tmp_path, ending):
     assert run("convert", path, tmp_path / "out.jsonl").exit_code == 0
     first = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
     assert first == {"size": "1", "colour": "red", "labels": ["x"]}
+
+
+def test_standard_input_is_a_table_where_the_model_has_learned_one(run, colours):
+    assert predicted(run, colours, "-", stdin="colour,size\nred,3\n") == [["warm"]]
+    done = run("predict", colours, "-", stdin="colour,weight\nred,3\n")
+    assert done.exit_code == 2
+    said = " ".join(done.stderr.split())
+    assert "no column 'size', which the model has learned; it has 'colour', 'weight'" in said
+
+
+def test_a_table_of_no_use_is_refused_with_the_option_to_type(run, tmp_path):
+    path = tmp_path / "same.csv"
+    path.write_text("kind,labels\n" + "a,x\na,y\n" * 9)
+    done = run("fit", path, "-o", tmp_path / "m", "-q")
+    assert done.exit_code == 2
+    assert "give some a role by --column NAME=ROLE" in " ".join(done.stderr.split())

@@ -29,7 +29,7 @@ _EMPTY = ("set()", "()")
 _QUOTED = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\""""
 _PYTHON = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED})\s*,?\s*)*[\])}}]")
 _BARE = re.compile(r"\[([^\[\]{}\"']*)\]")
-_CODES: dict[str | None, float] = dict.fromkeys(YES, 1.0) | dict.fromkeys(NO, 0.0)
+_CODES: dict[str | None, float] = {word: float(word in YES) for word in YES | NO}
 _MOST_CLASSES = 1000
 _NUMBERED = re.compile(r"(.*?)[\s_.-]*\d+")
 
