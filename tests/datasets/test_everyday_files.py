@@ -201,6 +201,3 @@ def test_what_cannot_be_read_is_refused_with_what_to_do(file, content, message, 
 def test_labels_that_are_not_there_are_asked_for_by_the_columns(tmp_path):
     with pytest.raises(InputError, match=r"name their column by --label-column \(it has 'id', "):
         models.check_labels(loaded(tmp_path, BARE))
-    classes = loaded(tmp_path, [spread(row, "good", "bad") for row in TRAIN], n_labels=4)
-    with pytest.raises(InputError, match=r"'cold' has 'bad' and 'good'.*write yes or no"):
-        models.check_labels(classes)
