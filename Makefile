@@ -8,10 +8,10 @@ ifneq ($(BESIDE),)
 export LABELRANK_DATA ?= $(abspath $(BESIDE))
 endif
 
-.PHONY: help install demo test test-all attack check bench bench-rivals docs mutants clean
+.PHONY: help install demo test test-all test-lowest test-newest attack check bench bench-rivals docs mutants clean
 
 help:
-	@echo "make install | demo | test | test-all | attack | check | bench | bench-rivals | docs | mutants | clean"
+	@echo "make install | demo | test | test-all | test-lowest | test-newest | attack | check | bench | bench-rivals | docs | mutants | clean"
 
 # The package and what it runs on: all that the demo needs.
 $(DEMO): pyproject.toml
@@ -41,6 +41,14 @@ test-all: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m ''
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/learners tests/promises
 
+# The oldest and the newest libraries that pyproject.toml allows. TESTS="-n 2 tests/cli" runs some of the tests.
+test-lowest test-newest: test-%:
+	$(PYTHON) -m venv --clear $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip install --quiet uv
+	$(VENV)-$*/bin/uv pip install --quiet --upgrade --python $(VENV)-$*/bin/python \
+		--resolution $(if $(filter lowest,$*),lowest-direct,highest) --editable '.[dev,distributed]'
+	$(VENV)-$*/bin/python -m pytest $(or $(TESTS),-n 2)
+
 attack: $(STAMP)
 	cd tests && ../$(BIN)/python -m attack $(ATTACK)
 
@@ -66,4 +74,4 @@ docs: $(STAMP)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-newest docs/_build .pytest_cache .mypy_cache .ruff_cache

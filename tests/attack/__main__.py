@@ -7,7 +7,10 @@ import time
 from attack import watched
 
 # Seconds of the short form, and inputs of the full one.
-CAMPAIGNS = {"models": (12, 20_000), "files": (12, 20_000), "api": (12, 6000)}
+CAMPAIGNS = {
+    "models": (12, 20_000), "files": (12, 20_000), "api": (12, 6000), "commands": (12, 500),
+    "kills": (6, 100),
+}  # fmt: skip
 COLUMNS = ("inputs", *watched.FAULTS)
 HEADINGS = (
     "inputs",

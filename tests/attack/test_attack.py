@@ -4,7 +4,7 @@ import pytest
 
 from attack import watched
 
-SIZES = {"models": 200, "files": 300, "api": 100}
+SIZES = {"models": 200, "files": 300, "api": 100, "commands": 8, "kills": 2}
 
 
 @pytest.mark.parametrize("name", SIZES)

@@ -55,12 +55,13 @@ def tried(campaign, number, prepared, folder):
     return " ".join(said.split())
 
 
-def run(name, *, inputs=None, seconds=None, first=0, silence=SILENCE):
+def run(name, *, inputs=None, seconds=None, first=0, silence=None):
     """Counts of what came of the inputs of a campaign, and those that were to blame.
 
     It ends after so many inputs, or so many seconds once all is prepared.
     """
     campaign = importlib.import_module(f"attack.{name}")
+    silence = silence or getattr(campaign, "SILENCE", SILENCE)
     counts, blamed = Counter(), []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -11,6 +11,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
+import psutil
+
 from labelrank.evaluation.pool import Crew, EndedError
 
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -92,7 +94,7 @@ class PeakMemory:
 
     def __enter__(self) -> "PeakMemory":
         gc.collect()
-        with suppress(OSError, AttributeError):
+        with suppress(OSError, AttributeError, TypeError):  # as other systems have it
             ctypes.CDLL(None).malloc_trim(0)
         try:  # Linux lets the peak start anew, from 4.0 on
             _RESET.write_text("5")
@@ -114,6 +116,9 @@ def _resident(field: str) -> int:
 
 
 def _peak_of_process() -> int:
+    memory = psutil.Process().memory_info()
+    if hasattr(memory, "peak_wset"):  # Windows, which has no module `resource`
+        return int(memory.peak_wset)
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
