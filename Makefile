@@ -42,12 +42,15 @@ test-all: $(STAMP)
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 tests/learners tests/promises
 
 # The oldest and the newest libraries that pyproject.toml allows. TESTS="-n 2 tests/cli" runs some of the tests.
-test-lowest test-newest: test-%:
+test-lowest test-newest: test-%: $(VENV)-%/.installed
+	$(VENV)-$*/bin/python -m pytest $(or $(TESTS),-n 2)
+
+$(VENV)-lowest/.installed $(VENV)-newest/.installed: $(VENV)-%/.installed: pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)-$*
 	$(VENV)-$*/bin/python -m pip install --quiet uv
 	$(VENV)-$*/bin/uv pip install --quiet --upgrade --python $(VENV)-$*/bin/python \
 		--resolution $(if $(filter lowest,$*),lowest-direct,highest) --editable '.[dev,distributed]'
-	$(VENV)-$*/bin/python -m pytest $(or $(TESTS),-n 2)
+	@touch $@
 
 attack: $(STAMP)
 	cd tests && ../$(BIN)/python -m attack $(ATTACK)

@@ -107,7 +107,7 @@ def tried(name, fault, prepared, folder, random, *, is_new):
     code, said, output = run(arguments, work, fault, room, signals, began)
     flaw = spoken(code, said, fault) or lost(work, prepared, name, fault, output, whole)
     where = f"{name} under {fault}{', new process' if is_new else ''}"
-    return f"{flaw} ({where})" if flaw else ("answered" if code in (0, None) else "refused")
+    return f"{flaw} ({where})" if flaw else ("refused" if code > 0 else "answered")
 
 
 def lay_out(work, prepared):
