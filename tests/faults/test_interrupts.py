@@ -13,6 +13,7 @@ import pytest
 
 from labelrank import Tagger, catalog, persistence
 from labelrank.interrupts import TerminatedError, held_back, raise_when_terminated
+from labelrank.kernels import _compile
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.random((40, 6))
@@ -126,6 +127,26 @@ def test_asked_to_end_is_as_interrupted():
         assert done == ["held"]
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_an_interrupt_waits_for_llvm_which_would_swallow_it(monkeypatch):
+    def one_more(number):
+        return number + 1
+
+    def trace(frame, *_):
+        if frame.f_code.co_name == "_object_compiled_hook":
+            signal.raise_signal(signal.SIGINT)
+            sys.settrace(None)
+
+    monkeypatch.setattr(_compile, "_cache_folder", lambda _: None)
+    compiled = _compile.kernel(one_more)
+    sys.settrace(trace)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            compiled(1)
+    finally:
+        sys.settrace(None)
+    assert compiled(1) == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking it")

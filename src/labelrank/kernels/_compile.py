@@ -15,11 +15,13 @@ import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 import platformdirs
 from numba.core import config
+
+from labelrank.interrupts import held_back
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -112,13 +114,25 @@ def _compile(function: Callable[P, R], **options: object) -> Callable[P, R]:
         config.CACHE_DIR = before
     if folder is not None:
         _forgive_damage(compiled)
+    _let_interrupts_wait(compiled)
     return cast(Callable[P, R], compiled)
 
 
-def _forgive_damage(dispatcher: object) -> None:
-    """Let a damaged cache file count as a miss (Numba would raise): it is then written anew."""
-    cache = dispatcher._cache  # type: ignore[attr-defined]  # noqa: SLF001
-    load = cache.load_overload
+def _let_interrupts_wait(dispatcher: Any) -> None:
+    """LLVM calls back while it compiles, and there an interrupt would be lost with what is made."""
+    compile_now = dispatcher.compile
+
+    def compile_whole(signature: object) -> object:
+        with held_back():
+            return compile_now(signature)
+
+    dispatcher.compile = compile_whole
+
+
+def _forgive_damage(dispatcher: Any) -> None:
+    """Let a damaged cache file count as a miss, and a full disk as no cache; Numba would raise."""
+    cache = dispatcher._cache  # noqa: SLF001
+    load, save = cache.load_overload, cache.save_overload
 
     def load_or_miss(*arguments: object) -> object:
         try:
@@ -128,4 +142,8 @@ def _forgive_damage(dispatcher: object) -> None:
                 cache.flush()
             return None
 
-    cache.load_overload = load_or_miss
+    def save_if_possible(*arguments: object) -> None:
+        with contextlib.suppress(OSError):
+            save(*arguments)
+
+    cache.load_overload, cache.save_overload = load_or_miss, save_if_possible
