@@ -229,3 +229,11 @@ def test_on_binary_targets_they_are_the_set_criteria():
 def test_targets_of_other_shapes_are_refused():
     with pytest.raises(InputError, match="one column per target"):
         metrics.exact_match([1, 2], [1, 2])
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_predictions_with_broken_pointers_are_refused_and_not_followed(form):
+    broken = form(np.eye(4))
+    broken.indptr[2] = 10**8
+    with pytest.raises(InputError, match="broken sparse matrix"):
+        metrics.f1(np.eye(4), broken)

@@ -23,6 +23,7 @@ from labelrank.metrics._common import (
 )
 from labelrank.relevance import check_relevance, relevant_part, unknown_part
 from labelrank.resources import blocks
+from labelrank.rows import check_sparse
 
 _ROWS_AT_ONCE = 1 << 14
 
@@ -101,6 +102,7 @@ def check_sets(Y: Any, predicted: Any) -> Sets:
 def _check_predicted(predicted: Any) -> Any:
     """A canonical pattern if sparse, else a boolean matrix."""
     if sp.issparse(predicted):
+        check_sparse(predicted)
         chosen = _canonical(sp.csr_array(predicted, copy=True))
         if not (chosen.data == 1).all():
             raise InputError("got predicted values other than 0 and 1; cut the scores first")
