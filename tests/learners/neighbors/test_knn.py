@@ -149,6 +149,12 @@ def test_wrong_searches_are_refused():
         InvertedIndexKNN(0).fit(np.eye(2), np.eye(2))
 
 
+def test_neighbours_vote_alike_where_all_point_the_other_way():
+    X, Y = np.array([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]]), np.array([[1, 0], [1, 0], [0, 1]])
+    learner = InvertedIndexKNN(3, weights="similarity").fit(X, Y)
+    np.testing.assert_allclose(learner.decision_function([[-1.0, 0.0]]), [[2 / 3, 1 / 3]])
+
+
 def test_neighbours_vote_alike_where_none_is_similar():
     X, Y = np.eye(4)[:3], np.array([[1, 0], [1, 0], [0, 1]])
     scores = InvertedIndexKNN(3).fit(X, Y).decision_function([[0.0, 0.0, 0.0, 1.0]])
