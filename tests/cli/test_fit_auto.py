@@ -70,6 +70,20 @@ def test_a_model_no_better_than_guessing_is_warned_of(run, tmp_path):
     assert warned == (learner.held_out_["chosen"] >= learner.held_out_["guessing"])
 
 
+def test_a_named_learner_is_told_by_rows_held_out_too(run, tmp_path):
+    path = flowers(tmp_path / "flowers.csv")
+    for learner, better in (("forest", True), ("BSVM+", False)):
+        done = run("fit", path, "-o", tmp_path / learner, "-l", learner)
+        told = " ".join(done.stdout.split())
+        found = re.search(r"micro F1 ([\d.]+) on 24 rows held out; guessing by frequency: ([\d.]+)",
+                          told)  # fmt: skip
+        assert found, told
+        assert (float(found[1]) > float(found[2]) + 0.1) == better
+    held = json.loads(run("fit", path, "-o", tmp_path / "m", "-l", "BSVM+", "--json").stdout)
+    assert set(held["held_out"]) == {"criterion", "chosen", "guessing", "n_instances"}
+    assert "held out" not in run("fit", path, "-o", tmp_path / "m", "-l", "BSVM+", "-q").output
+
+
 def test_the_same_model_whatever_the_jobs_and_wherever_it_is_told(run, tmp_path):
     path = flowers(tmp_path / "flowers.csv")
     for name, options in (("a", ["--jobs", 1]), ("b", ["--jobs", 2, "-q"]), ("c", ["--json"])):
