@@ -53,6 +53,7 @@ _HOME = {
     "KernelRanker": "learners.features.nystroem",
     "RelevanceBinarizer": "relevance",
     "Tagger": "tagger",
+    "TextEncoder": "encoder",
     "TextVectorizer": "text",
 }
 _MODULES = (

@@ -25,6 +25,7 @@ from labelrank.declared import (
     number,
     stored,
 )
+from labelrank.encoder import TextEncoder, is_encoder
 from labelrank.errors import InputError
 from labelrank.interrupts import held_back
 from labelrank.learners.base import Answer, LabelRanker
@@ -75,8 +76,9 @@ class Tagger(BaseEstimator):
     representation, max_terms
         How texts become features, see `labelrank.text.TextVectorizer`; not used for matrices.
     roles : dict or None, what columns of a table are, by name
-    vectorizer : transformer or None
-        Takes texts or tables in place of the one that the parameters above describe.
+    vectorizer : transformer, encoder or None
+        Takes texts or tables in place of the one that the parameters above describe. An object
+        with `encode(texts)`, or the name or folder of one, see `labelrank.TextEncoder`.
     ordered : bool, default False
         Label lists state a preference, most relevant first.
     new_labels : {"error", "ignore", "add"}
@@ -324,7 +326,9 @@ class Tagger(BaseEstimator):
         kind = _kind(documents)
         if kind == "a feature matrix":
             return None, _sound(documents)
-        if self.vectorizer is not None:
+        if is_encoder(self.vectorizer):
+            vectorizer = TextEncoder(self.vectorizer)
+        elif self.vectorizer is not None:
             vectorizer = clone(self.vectorizer)
         elif get_tags(learner).input_tags.string:
             vectorizer = TextColumn()

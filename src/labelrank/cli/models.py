@@ -299,7 +299,8 @@ def forecast(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any]:
 
     X, words = dataset.documents, {"max_terms": recipe.max_terms}
     if dataset.texts is not None:
-        X = make_vectorizer(recipe.representation, **words).fit_transform(X)
+        terms = recipe.vectorizer() or make_vectorizer(recipe.representation, **words)
+        X = terms.fit_transform(X)
     elif dataset.table is not None:
         X = TablePreparation(
             dataset.roles, representation=recipe.representation, **words

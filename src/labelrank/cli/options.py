@@ -33,6 +33,11 @@ Representation = Annotated[str, _learns(
     metavar="KIND", help="How texts become features: tfidf, bag, set or hashing.")]  # fmt: skip
 MaxTerms = Annotated[int | None, _learns(
     metavar="N", min=1, help="Keep the N terms that are in most texts.")]  # fmt: skip
+Encoder = Annotated[str | None, _learns(
+    metavar="NAME|FOLDER", help="Make features of texts by this model of sentence-transformers or "
+    "model2vec; see labelrank.TextEncoder.")]  # fmt: skip
+WithTerms = Annotated[bool, _learns(
+    "--with-terms", help="Keep the terms of texts beside what --encoder makes of them.")]
 Threshold = Annotated[str | None, _learns(
     metavar="CUT", help="Where the set of labels ends: a score, 'cardinality' or 'tuned'.",
 )]  # fmt: skip
@@ -72,6 +77,8 @@ class Recipe:
     )] = USUAL_LEARNER  # fmt: skip
     representation: Representation = "tfidf"
     max_terms: MaxTerms = None
+    encoder: Encoder = None
+    with_terms: WithTerms = False
     set: Annotated[list[str], _learns(
         "--set", metavar="NAME=VALUE", help="A parameter of the learner; may be repeated.",
     )] = field(default_factory=list)  # fmt: skip
@@ -98,7 +105,21 @@ class Recipe:
         """A tagger of this learner that has learned nothing."""
         from labelrank.tagger import Tagger
 
-        return Tagger(learner, representation=self.representation, max_terms=self.max_terms)
+        words: Any = {"representation": self.representation, "max_terms": self.max_terms}
+        return Tagger(learner, vectorizer=self.vectorizer(), **words)
+
+    def vectorizer(self) -> Any:
+        """The encoder of texts that was asked for, with or without their terms; or None."""
+        if self.encoder is None:
+            if self.with_terms:
+                raise InputError("got --with-terms without --encoder; terms are used without it")
+            return None
+        from labelrank.encoder import TextEncoder
+        from labelrank.text import make_vectorizer
+
+        words: Any = {"max_terms": self.max_terms}
+        terms = make_vectorizer(self.representation, **words) if self.with_terms else None
+        return TextEncoder(self.encoder, terms=terms)
 
     def teach(self, learner: Any, dataset: Any) -> Any:
         """A tagger that has learned the data set."""

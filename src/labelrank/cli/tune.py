@@ -101,7 +101,8 @@ def _features(recipe: Recipe, learner: Any, dataset: Any) -> list[tuple[str, Any
     words: Any = {"representation": recipe.representation, "max_terms": recipe.max_terms}
     if dataset.texts is not None:
         reads_texts = get_tags(learner).input_tags.string
-        made: Any = TextColumn() if reads_texts else make_vectorizer(**words)
+        terms = recipe.vectorizer() or make_vectorizer(**words)
+        made: Any = TextColumn() if reads_texts else terms
     elif dataset.table is not None:
         made = TablePreparation(dataset.roles or None, **words)
     else:

@@ -17,7 +17,7 @@ from labelrank.learners.base import Explained, IncrementalRanker
 from labelrank.learners.label_weights import BLOCK, LabelWeights, padded
 from labelrank.preferences import Kind, Preferences
 from labelrank.resources import run_jobs, track
-from labelrank.rows import Rows, as_rows
+from labelrank.rows import Rows, as_rows, with_constant
 
 STEPS = ("perceptron", "pa")
 LOSSES = ("is_error", "error_set_size", "margin", "average_precision")
@@ -39,6 +39,7 @@ class LinearPerceptron(Explained, IncrementalRanker):
     """What BR and MMP share: weights, passes over the data, averaging, counts of operations."""
 
     epochs: int = number(1, least=1, whole=True)
+    fit_intercept: bool = flag(False)
     shuffle: bool = flag(True)
     init: str = choice("zeros", "random")
     margin: float | None = number(None, least=0, or_none=True)
@@ -64,7 +65,7 @@ class LinearPerceptron(Explained, IncrementalRanker):
     def after_loading(self) -> None:
         weights, past = self._weights, getattr(self, "_past", None)
         self._past = past
-        fits = (self.n_features_in_, self.n_labels_, weights.blocks.shape, False)
+        fits = (self.n_features_in_, self.n_labels_, weights.blocks.shape, weights.has_constant)
         for kept, dtype in ((weights, np.float32), (past, np.float64)):
             if kept is None:
                 continue
@@ -76,7 +77,7 @@ class LinearPerceptron(Explained, IncrementalRanker):
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         self._set_up(X, Y)
-        X, Y = as_rows(X), as_rows(Y, np.float64)
+        X, Y = self._rows(X), as_rows(Y, np.float64)
         random = check_random_state(self.random_state)
         order = np.arange(X.n_rows, dtype=np.int64)
         for _ in track(range(self.epochs), type(self).__name__, self.verbose):
@@ -85,21 +86,27 @@ class LinearPerceptron(Explained, IncrementalRanker):
             self._pass(X, Y, order)
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        X = as_rows(X)
+        X = self._rows(X)
         self._pass(X, as_rows(Y, np.float64), np.arange(X.n_rows, dtype=np.int64))
 
+    def _rows(self, X: Any) -> Rows:
+        """Instances to learn from, with the constant feature where the weights have one."""
+        return with_constant(as_rows(X)) if self._weights.has_constant else as_rows(X)
+
     def _set_up(self, X: Any, Y: sp.csr_array) -> None:
-        n_features = X.shape[1]
+        size = X.shape[1] + bool(self.fit_intercept), bool(self.fit_intercept)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._weights = self._zeros(n_features, np.float32)
-        self._past = self._zeros(n_features, np.float64) if self.averaging else None
+        self._weights = self._zeros(*size, np.float32)
+        self._past = self._zeros(*size, np.float64) if self.averaging else None
         self._begin(0)
         self._n_learned = self._n_trained = 0
 
-    def _zeros(self, n_features: int, dtype: Any) -> LabelWeights:
+    def _zeros(self, n_rows: int, has_constant: bool, dtype: Any) -> LabelWeights:
         lanes = padded(self.n_labels_)
         lanes = lanes if self._together else min(BLOCK, lanes)
-        return LabelWeights.zeros(n_features, self.n_labels_, lanes, dtype=dtype)
+        return LabelWeights.zeros(
+            n_rows, self.n_labels_, lanes, has_constant=has_constant, dtype=dtype
+        )
 
     def _begin(self, first: int) -> None:
         if self.init == "random":
@@ -113,8 +120,8 @@ class LinearPerceptron(Explained, IncrementalRanker):
         self._begin(n_before)
 
     def _widened(self, narrow: LabelWeights) -> LabelWeights:
-        wide = self._zeros(narrow.n_features, narrow.blocks.dtype)
-        n_blocks, _, lanes = narrow.blocks.shape
+        n_blocks, n_rows, lanes = narrow.blocks.shape
+        wide = self._zeros(n_rows, narrow.has_constant, narrow.blocks.dtype)
         wide.blocks[:n_blocks, :, :lanes] = narrow.blocks
         return wide
 
@@ -154,23 +161,30 @@ class LinearPerceptron(Explained, IncrementalRanker):
 
     @property
     def coef_(self) -> Array:
-        """Weights (K × d), averaged if asked for: `decision_function` is X times their rows."""
+        """Weights (K × d), averaged if asked for: scores are X times their rows, and intercepts."""
         weights = self._weights.by_label()
         return (weights - self._lead(LabelWeights.by_label)).astype(weights.dtype, copy=False)
 
-    def _label_weights(self, label: int) -> tuple[Array, float]:
-        weights, _ = self._weights.of_label(label)
-        lead = self._lead(lambda past: past.of_label(label)[0])
-        return (weights - lead).astype(weights.dtype, copy=False), 0.0
+    @property
+    def intercept_(self) -> Array:
+        """Intercepts of the labels (K,), averaged if asked for; zeros without `fit_intercept`."""
+        constants = self._weights.constants()
+        return (constants - self._lead(LabelWeights.constants)).astype(constants.dtype, copy=False)
 
-    def _lead(self, of: Callable[[LabelWeights], Array]) -> Any:
+    def _label_weights(self, label: int) -> tuple[Array, float]:
+        weights, constant = self._weights.of_label(label)
+        lead = self._lead(lambda past: past.of_label(label)[0])
+        ahead = self._lead(lambda past: past.of_label(label)[1])
+        return (weights - lead).astype(weights.dtype, copy=False), float(constant - ahead)
+
+    def _lead(self, of: Callable[[LabelWeights], Any]) -> Any:
         """How far the last weights are ahead of their mean, by what `of` takes from the sums."""
         if not self.averaging or self._past is None or not self._n_learned:
             return 0.0
         return of(self._past) / self._n_learned
 
 
-@stored("BinaryRelevancePerceptron", 1)
+@stored("BinaryRelevancePerceptron", 2)
 @dataclass(kw_only=True, eq=False, repr=False)
 class BinaryRelevancePerceptron(LinearPerceptron):
     """One independent perceptron per label (BR): all labels at once in one pass over the data.
@@ -178,6 +192,8 @@ class BinaryRelevancePerceptron(LinearPerceptron):
     Parameters
     ----------
     epochs : int, default 1
+    fit_intercept : bool, default False
+        Learn a constant per label too, as the weight of a feature that is always 1.
     shuffle : bool, default True
         Present the examples of each epoch in random order. `partial_fit` keeps the given order.
     init : {"zeros", "random"}
@@ -195,6 +211,7 @@ class BinaryRelevancePerceptron(LinearPerceptron):
     Attributes
     ----------
     coef_ : ndarray (K, d)
+    intercept_ : ndarray (K,)
     n_operations_ : dict
         "train": inner products and updates made. See `count_operations` for predictions.
 
@@ -219,7 +236,7 @@ class BinaryRelevancePerceptron(LinearPerceptron):
         return Rule(SEPARATE, step, margin, tie_is_right=self.margin is None, C=float(self.C))
 
 
-@stored("MulticlassMultilabelPerceptron", 1)
+@stored("MulticlassMultilabelPerceptron", 2)
 @dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassMultilabelPerceptron(LinearPerceptron):
     """The multiclass multilabel perceptron (MMP): labels are moved by the ranking's errors.
@@ -235,7 +252,7 @@ class MulticlassMultilabelPerceptron(LinearPerceptron):
     penalty : {"uniform", "proportional", "max", "random"}
         Share of a wrong pair: equal, by the difference of scores, only the worst pair, at random.
     threshold : "cardinality" or float
-    epochs, shuffle, init, averaging, C, n_jobs, random_state, verbose
+    epochs, fit_intercept, shuffle, init, averaging, C, n_jobs, random_state, verbose
         As in `BinaryRelevancePerceptron` (the labels are coupled: training uses one thread).
     margin : float or None
         A pair is wrong while score(relevant) - score(irrelevant) <= margin; None is 0.

@@ -229,6 +229,8 @@ class Encoder:
         advice = "use a learner of labelrank or a listed scikit-learn one"
         if type(value).__name__ in ("KDTree", "BallTree"):
             advice = "use algorithm='brute'"
+        if callable(getattr(value, "encode", None)):
+            advice = "set encoder to the folder or name of that model, or register its class"
         raise _refusal(path, f"is a {cls}", f"{advice}, or register its class")
 
 

@@ -3,7 +3,7 @@
 The figures are rough: bytes within a factor of about two, seconds on one core within about three.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -40,6 +40,14 @@ class ProblemSize(NamedTuple):
             n, d, Y.shape[1], int(columns.sum()), int(relevant.sum()),
             float(np.square(relevant, dtype=float).sum()),
             float(np.square(columns, dtype=float).sum()),
+        )  # fmt: skip
+
+    def with_constant(self) -> Self:
+        """The size with one more feature, which every instance has."""
+        n = self.n_instances
+        return self._replace(
+            n_features=self.n_features + 1, n_values=self.n_values + n,
+            feature_squares=self.feature_squares + float(n) ** 2,
         )  # fmt: skip
 
 

@@ -22,13 +22,13 @@ from labelrank.learners.pairwise.weights import PrimalPairScorer
 from labelrank.preferences import Kind, Preferences
 from labelrank.relevance import check_relevance
 from labelrank.resources import require, track
-from labelrank.rows import as_rows
+from labelrank.rows import Rows, as_rows, with_constant
 
 MOST_EPOCHS = 10_000
 
 
 @stored(
-    "PairwisePerceptron", 1,
+    "PairwisePerceptron", 2,
     scorer_=nested("PrimalPairScorer", "DualPairScorer", "ShortlistScorer"),
     n_trained=value(int, least=0, attribute="_n_trained"),
     n_epochs_=value(int, least=0, optional=True, volatile=True),
@@ -65,6 +65,8 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     threshold : "cardinality" or float
         How `predict` cuts the ranking if not calibrated.
     epochs : int, default 1
+    fit_intercept : bool, default False
+        Learn a constant per pair too, as the weight of a feature that is always 1.
     until_no_error : bool, default False
         Go on until an epoch makes no mistake (at most 10,000), instead of `epochs`.
     shuffle : bool, default True
@@ -115,6 +117,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     shortlist: Any = None
     threshold: Any = cut()
     epochs: int = number(1, least=1, whole=True)
+    fit_intercept: bool = flag(False)
     until_no_error: bool = flag(False)
     shuffle: bool = flag(True)
     init: str = choice("zeros", "random")
@@ -148,6 +151,12 @@ class PairwisePerceptron(Explained, IncrementalRanker):
                 "got voting='rivals' with calibrated=False, but rivals are the labels that beat "
                 "the threshold label; use calibrated=True or another voting"
             )
+        if self.fit_intercept and (self.shortlist is not None or self.kernel != "linear"):
+            which = "a shortlist" if self.kernel == "linear" else f"kernel={self.kernel!r}"
+            raise InputError(
+                f"got fit_intercept=True with {which}, where a constant feature would count among "
+                "the others; use fit_intercept=False"
+            )
         if self.kernel != "linear" and self.representation == "primal":
             raise InputError(
                 f"got kernel={self.kernel!r} with representation='primal', whose weights are "
@@ -178,7 +187,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     def _start(self, X: Any, Y: sp.csr_array, *, in_pieces: bool) -> None:
         drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
         what: dict[str, Any] = {
-            "n_features": X.shape[1], "n_labels": self.n_labels_, "rule": self._rule(drawn),
+            "n_features": X.shape[1] + bool(self.fit_intercept), "n_labels": self.n_labels_, "rule": self._rule(drawn),
             "calibrated": bool(self.calibrated), "ordered": bool(self.ordered),
         }  # fmt: skip
         how: dict[str, Any] = {
@@ -200,8 +209,9 @@ class PairwisePerceptron(Explained, IncrementalRanker):
 
     def forecast(self, X: Any, Y: Any) -> Forecast:
         """What training would cost in either representation, without training."""
+        size = ProblemSize.of(X, check_relevance(Y))
         return forecast(
-            ProblemSize.of(X, check_relevance(Y)), calibrated=self.calibrated, epochs=self.epochs,
+            size.with_constant() if self.fit_intercept else size, calibrated=self.calibrated, epochs=self.epochs,
             rule=self._rule(), kernel=self.kernel,
         )  # fmt: skip
 
@@ -212,8 +222,8 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         return UpdateRule(self.margin, self.step, self.C, self.averaging, self.init, drawn)
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        rows, order = as_rows(X), np.arange(X.shape[0])
         self._start(X, Y, in_pieces=False)
+        rows, order = self._rows(X), np.arange(X.shape[0])
         learn = self.scorer_.course(rows, Y, self.n_jobs, until_no_error=self.until_no_error)
         random = check_random_state(self.random_state)
         epochs = range(MOST_EPOCHS if self.until_no_error else self.epochs)
@@ -228,7 +238,15 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
         if not hasattr(self, "scorer_"):
             self._start(X, Y, in_pieces=True)
-        self._pass(self.scorer_.course(as_rows(X), Y, self.n_jobs), np.arange(X.shape[0]))
+        self._pass(self.scorer_.course(self._rows(X), Y, self.n_jobs), np.arange(X.shape[0]))
+
+    @property
+    def _has_constant(self) -> bool:
+        return self.scorer_.n_features > self.n_features_in_
+
+    def _rows(self, X: Any) -> Rows:
+        """Instances as the perceptrons take them, with the constant feature if they have one."""
+        return with_constant(as_rows(X)) if self._has_constant else as_rows(X)
 
     def _pass(self, learn: Course, order: Int64) -> None:
         lesson = learn(order)
@@ -237,12 +255,12 @@ class PairwisePerceptron(Explained, IncrementalRanker):
 
     def after_loading(self) -> None:
         scorer = self.scorer_
-        ours = self.n_features_in_, self.n_labels_, bool(self.calibrated)
+        ours = self.n_features_in_ + self._has_constant, self.n_labels_, bool(self.calibrated)
         if (scorer.n_features, scorer.n_labels, scorer.calibrated) != ours:
             raise ValueError("the perceptrons are not those of these features and labels")
 
     def _scores(self, X: Any) -> Array:
-        rows = as_rows(X)
+        rows = self._rows(X)
         if self.voting == "votes":
             return self.scorer_.scores(rows, self.tie_break, self.n_jobs)
 
@@ -258,7 +276,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     def _sets(self, X: Any) -> Array:
         if self.inference != "quick":
             return super()._sets(X)
-        bounds = quick_voting(self.scorer_, as_rows(X), self.n_jobs).scores
+        bounds = quick_voting(self.scorer_, self._rows(X), self.n_jobs).scores
         return self._members(self._completed(X, bounds))
 
     @property
@@ -269,7 +287,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     def count_operations(self, X: Any) -> int:
         """Inner products that `predict(X)` takes: the duels that are looked at."""
         check_is_fitted(self)
-        rows = as_rows(self._check_X(X, reset=False))
+        rows = self._rows(self._check_X(X, reset=False))
         if self.inference == "quick":
             return int(quick_voting(self.scorer_, rows, self.n_jobs).evaluations.sum())
         return rows.n_rows * self.scorer_.duels_each
@@ -277,7 +295,7 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     def duels(self, X: Any) -> Array:
         """Margins n × K × K (K + 1 with Θ, the last): `[i, u, v] > 0`: u beat v, at 0 the first."""
         check_is_fitted(self)
-        rows, width = as_rows(self._check_X(X, reset=False)), self.scorer_.width
+        rows, width = self._rows(self._check_X(X, reset=False)), self.scorer_.width
         require(
             4 * rows.n_rows * width * width,
             f"margins of {rows.n_rows} instances x {width} x {width} labels",
@@ -288,9 +306,9 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     def reason_weights(self, label: int, over: int | None) -> tuple[Array, float]:
         if over is None and self.calibrated:
             over = self.n_labels_
-        if over is not None:
-            return self.scorer_.weights(label, over), 0.0
-        total = np.zeros(self.n_features_in_)
-        for v in range(self.n_labels_):
+        others = range(self.n_labels_) if over is None else [over]
+        total = np.zeros(self.scorer_.n_features)
+        for v in others:
             total += self.scorer_.weights(label, v)
-        return total, 0.0
+        constant = float(total[-1]) if self._has_constant else 0.0
+        return total[: self.n_features_in_], constant

@@ -69,7 +69,7 @@ Course = Callable[[Int64], Lesson]
 
 
 @stored(
-    None, n_features=value(int, least=0, length="d"), n_labels=value(int, least=1, length="K"),
+    None, n_features=value(int, least=0), n_labels=value(int, least=1, length="K"),
     calibrated=value(bool), ordered=value(bool), rule=nested("UpdateRule"),
 )  # fmt: skip
 @dataclass(eq=False, repr=False)

@@ -34,8 +34,8 @@ def primal_bytes(n_features: int, n_labels: int, *, calibrated: bool, averaged: 
 
 
 @stored(
-    "WeightBlocks", 1, W=array("f4", "blocks", "d", WIDTH),
-    U=array("f4", "blocks or 0", "d", WIDTH), seen=array("i8", "blocks or 0", WIDTH),
+    "WeightBlocks", 1, W=array("f4", "blocks", "columns", WIDTH),
+    U=array("f4", "blocks or 0", "columns", WIDTH), seen=array("i8", "blocks or 0", WIDTH),
 )  # fmt: skip
 @dataclass
 class WeightBlocks:
