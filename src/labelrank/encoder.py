@@ -5,7 +5,6 @@ vector of one sentence, by which another model under that name is told.
 """
 
 import importlib
-import json
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from importlib.util import find_spec
@@ -199,18 +198,17 @@ def _named(name: str, place: str | None) -> tuple[Any, str]:
 
 
 def _package_of(folder: Path) -> str:
-    """The package that made the model in a folder."""
-    if (folder / "modules.json").is_file():
-        return "sentence_transformers"
-    try:
-        told = json.loads((folder / "config.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    """The package that loads the model in a folder; models of model2vec are read by both."""
+    files = [folder / "modules.json", folder / "config.json"]
+    told = [file.read_text("utf-8", "replace") for file in files if file.is_file()]
+    if not told:
         raise MissingError(
-            f"got encoder {folder}, but no model is in that folder (it has no config.json to "
-            "read); give the folder of a model of sentence-transformers or model2vec"
-        ) from error
-    is_static = isinstance(told, dict) and told.get("model_type") == "model2vec"
-    return "model2vec" if is_static else "sentence_transformers"
+            f"got encoder {folder}, but no model is in that folder (it has no config.json); "
+            "give the folder of a model of sentence-transformers or model2vec"
+        )
+    is_static = any("StaticEmbedding" in text or '"model2vec"' in text for text in told)
+    is_fit = find_spec("model2vec") or not find_spec("sentence_transformers")
+    return "model2vec" if is_static and is_fit else "sentence_transformers"
 
 
 def _loaded(place: str, package: str) -> Any:
@@ -225,7 +223,8 @@ def _loaded(place: str, package: str) -> Any:
         ) from error
     try:
         if package == "model2vec":
-            return module.StaticModel.from_pretrained(place)
+            from_cache = {} if Path(place).is_dir() else {"force_download": False}
+            return module.StaticModel.from_pretrained(place, **from_cache)
         safely = {"use_safetensors": True}
         return module.SentenceTransformer(place, trust_remote_code=False, model_kwargs=safely)
     except _FAILURES as error:

@@ -318,29 +318,33 @@ class Tagger(BaseEstimator):
 
         return BinaryRelevancePerceptron(epochs=5, averaging="averaged", margin=1.0, random_state=0)
 
+    def _fresh_vectorizer(self) -> Any:
+        given = self.vectorizer
+        return TextEncoder(given) if is_encoder(given) else clone(given, safe=False)
+
     def _first_features(self, documents: Any, learner: Any, Y: Any = None) -> tuple[Any, Any]:
         """The vectoriser, fitted on the documents, and their features.
 
         Y is all that will be learned, where that is known.
         """
-        kind = _kind(documents)
+        kind, vectorizer = _kind(documents), self._fresh_vectorizer()
+        if isinstance(vectorizer, TextEncoder) and kind != "a list of texts":
+            raise InputError(
+                f"got {kind} with an encoder, which reads texts; give a list of texts (one column "
+                "of a table), or no encoder"
+            )
         if kind == "a feature matrix":
             return None, _sound(documents)
-        if is_encoder(self.vectorizer):
-            vectorizer = TextEncoder(self.vectorizer)
-        elif self.vectorizer is not None:
-            vectorizer = clone(self.vectorizer)
-        elif get_tags(learner).input_tags.string:
+        words: Any = {"representation": self.representation, "max_terms": self.max_terms}
+        if vectorizer is None and get_tags(learner).input_tags.string:
             vectorizer = TextColumn()
-        elif kind == "a table":
+        elif vectorizer is None and kind == "a table":
             from labelrank.table import TablePreparation
 
-            vectorizer = TablePreparation(
-                self.roles, representation=self.representation, max_terms=self.max_terms
-            )
+            vectorizer = TablePreparation(self.roles, **words)
             return vectorizer, vectorizer.fit_transform(documents, Y)
-        else:
-            vectorizer = make_vectorizer(self.representation, max_terms=self.max_terms)
+        elif vectorizer is None:
+            vectorizer = make_vectorizer(**words)
         return vectorizer, vectorizer.fit_transform(documents)
 
     def _index(self, label: Any) -> int:

@@ -60,9 +60,10 @@ def _of_members(old: Contents) -> Contents:
 OLDER: dict[tuple[str, int], Callable[[Contents], Contents]] = {
     ("AutoRanker", 1): _of_members,
     ("Weighting", 1): _with_scales,
-    # They had no constant.
-    **dict.fromkeys((("BinaryRelevancePerceptron", 1), ("MulticlassMultilabelPerceptron", 1),
-                     ("PairwisePerceptron", 1)), lambda old: old),
+    # Perceptrons had no constant.
+    ("BinaryRelevancePerceptron", 1): lambda old: old,
+    ("MulticlassMultilabelPerceptron", 1): lambda old: old,
+    ("PairwisePerceptron", 1): lambda old: old,
     ("ThresholdedRanker", 1): lambda old: old,  # it had no calibration, nor other cuts
 }
 

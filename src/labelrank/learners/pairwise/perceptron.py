@@ -187,8 +187,9 @@ class PairwisePerceptron(Explained, IncrementalRanker):
     def _start(self, X: Any, Y: sp.csr_array, *, in_pieces: bool) -> None:
         drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
         what: dict[str, Any] = {
-            "n_features": X.shape[1] + bool(self.fit_intercept), "n_labels": self.n_labels_, "rule": self._rule(drawn),
-            "calibrated": bool(self.calibrated), "ordered": bool(self.ordered),
+            "n_features": X.shape[1] + bool(self.fit_intercept), "n_labels": self.n_labels_,
+            "rule": self._rule(drawn), "calibrated": bool(self.calibrated),
+            "ordered": bool(self.ordered),
         }  # fmt: skip
         how: dict[str, Any] = {
             "kernel": self.kernel, "gamma": self.gamma, "coef0": self.coef0, "degree": self.degree,
@@ -211,8 +212,8 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         """What training would cost in either representation, without training."""
         size = ProblemSize.of(X, check_relevance(Y))
         return forecast(
-            size.with_constant() if self.fit_intercept else size, calibrated=self.calibrated, epochs=self.epochs,
-            rule=self._rule(), kernel=self.kernel,
+            size.with_constant() if self.fit_intercept else size,
+            calibrated=self.calibrated, epochs=self.epochs, rule=self._rule(), kernel=self.kernel,
         )  # fmt: skip
 
     def _widen(self, n_before: int) -> None:
