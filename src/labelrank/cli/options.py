@@ -37,7 +37,8 @@ Encoder = Annotated[str | None, _learns(
     metavar="NAME|FOLDER", help="Make features of texts by this model of sentence-transformers or "
     "model2vec; see labelrank.TextEncoder.")]  # fmt: skip
 WithTerms = Annotated[bool, _learns(
-    "--with-terms", help="Keep the terms of texts beside what --encoder makes of them.")]  # fmt: skip
+    "--with-terms", help="Keep the terms of texts too, beside what --encoder makes of them.",
+)]  # fmt: skip
 Threshold = Annotated[str | None, _learns(
     metavar="CUT", help="Where the set of labels ends: a score, 'cardinality' or 'tuned'.",
 )]  # fmt: skip
