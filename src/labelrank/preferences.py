@@ -16,7 +16,7 @@ serves small problems, and is the reference the kernels are tested against.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
@@ -80,7 +80,7 @@ PRO_LOSS_KINDS = (
 PRO_LOSS = Preferences.shared(*PRO_LOSS_KINDS, weight=0.25)
 
 
-class Arcs(NamedTuple):
+class WeightedArcs(NamedTuple):
     """Preferences `better > worse` of the instances, grouped by instance, with weights."""
 
     instance: Int64
@@ -89,7 +89,7 @@ class Arcs(NamedTuple):
     weight: Float64
 
 
-def arcs(Y: Any, kinds: tuple[Kind, ...] | Preferences, weighting: str = "one") -> Arcs:
+def arcs(Y: Any, kinds: tuple[Kind, ...] | Preferences, weighting: str = "one") -> WeightedArcs:
     """All preferences of the given kinds, or those that a learner declares.
 
     `weighting` of kinds: "one" (each arc 1), "mean" (the arcs of a kind in an instance share 1)
@@ -108,9 +108,9 @@ def arcs(Y: Any, kinds: tuple[Kind, ...] | Preferences, weighting: str = "one") 
     parts = [part for i in range(csr.shape[0]) for part in _instance(csr, i, chosen)]
     if not parts:
         none = np.empty(0, np.int32)
-        return Arcs(none.astype(np.int64), none, none, none.astype(np.float64))
+        return WeightedArcs(none.astype(np.int64), none, none, none.astype(np.float64))
     columns: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return Arcs(*columns)
+    return WeightedArcs(*columns)
 
 
 _DECLARED = {
@@ -174,3 +174,134 @@ def count(Y: Any, kind: Kind) -> Int64:
     if kind is Kind.THRESHOLD_IRRELEVANT:
         return irrelevant
     return np.bincount(arcs(csr, (kind,)).instance, minlength=csr.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """Preferences as a learner's input: row i states `better[j] > worse[j]`, nothing else.
+
+    Those of row i are j = ptr[i] ... ptr[i+1] - 1. A label is its column, Θ is `n_labels`. An arc
+    over Θ says that the label is relevant, one under Θ that it is not; one between two labels says
+    which goes first and leaves open whether either is relevant. The order within a row is kept.
+
+    Examples
+    --------
+    >>> from labelrank.preferences import Arcs
+    >>> said = Arcs.of([(0, 2, 1), (0, 2, None)], n_rows=1, n_labels=3)  # None: the threshold
+    >>> said.better.tolist(), said.worse.tolist()
+    ([2, 2], [1, 3])
+    >>> said = Arcs.of_relevance([[1, 0, float("nan")]])
+    >>> list(zip(said.better.tolist(), said.worse.tolist()))
+    [(0, 3), (3, 1), (0, 1)]
+    """
+
+    ptr: Int64
+    better: Int32
+    worse: Int32
+    n_labels: int
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("ptr", np.int64), ("better", np.int32), ("worse", np.int32)):
+            object.__setattr__(self, name, _whole(name, getattr(self, name), dtype))
+        ptr, better, worse = self.ptr, self.better, self.worse
+        if not len(ptr) or ptr[0] != 0 or (np.diff(ptr) < 0).any() or ptr[-1] != len(better):
+            raise InputError("got arcs whose ptr does not rise from 0 to the number of arcs")
+        if len(better) != len(worse):
+            raise InputError(f"got {len(better)} better and {len(worse)} worse labels; pair them")
+        for labels in (better, worse):
+            if len(labels) and not 0 <= labels.min() <= labels.max() <= self.n_labels:
+                raise InputError(
+                    f"got an arc of a label outside 0 to {self.n_labels - 1}; the threshold is "
+                    f"{self.n_labels}"
+                )
+        self._check_contradictions()
+
+    def _check_contradictions(self) -> None:
+        side = self.n_labels + 1
+        row = np.repeat(np.arange(self.n_rows), np.diff(self.ptr))
+        same = np.flatnonzero(self.better == self.worse)
+        if len(same):
+            raise InputError(
+                f"got label {self.better[same[0]]} over itself in row {row[same[0]]}; leave it out"
+            )
+        key = np.sort((row * side + self.better) * side + self.worse)
+        back = (row * side + self.worse) * side + self.better
+        place = np.minimum(np.searchsorted(key, back), max(len(key) - 1, 0))
+        both = np.flatnonzero(key[place] == back) if len(key) else place
+        if len(both):
+            a, b = self.better[both[0]], self.worse[both[0]]
+            raise InputError(
+                f"got both {a} over {b} and {b} over {a} in row {row[both[0]]}; give one of them"
+            )
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, with arcs or without."""
+        return len(self.ptr) - 1
+
+    @classmethod
+    def of(
+        cls, triples: Iterable[tuple[int, int | None, int | None]], *, n_rows: int, n_labels: int
+    ) -> "Arcs":
+        """Of (row, better, worse), where None is the threshold."""
+        listed = [
+            [row, *(n_labels if label is None else label for label in pair)]
+            for row, *pair in triples
+        ]
+        if any(len(one) != 3 for one in listed):
+            raise InputError("got an arc that is no (row, better, worse)")
+        table = _whole("arcs", np.array(listed or np.zeros((0, 3), np.int64)), np.int64)
+        rows = table[:, 0]
+        if len(rows) and not 0 <= rows.min() <= rows.max() < n_rows:
+            raise InputError(f"got an arc of a row outside 0 to {n_rows - 1}")
+        order = np.argsort(rows, kind="stable")
+        ptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_rows))))
+        return cls(ptr, table[order, 1], table[order, 2], n_labels)
+
+    @classmethod
+    def of_relevance(
+        cls, Y: Any, scores: Any = None, *, rivals: int = 20, threshold: bool = True
+    ) -> "Arcs":
+        """What relevance states: relevant over Θ over irrelevant, then by grade.
+
+        Each relevant label is also over the `rivals` irrelevant ones that score highest (without
+        scores the first ones): Θ is between it and the others. Without the threshold it is over
+        all irrelevant ones. Unknown labels state nothing.
+        """
+        csr = check_relevance(Y)
+        listed: list[tuple[int, int]] = []
+        ends = [0]
+        for i in range(csr.shape[0]):
+            grades = np.zeros(csr.shape[1])
+            span = slice(csr.indptr[i], csr.indptr[i + 1])
+            grades[csr.indices[span]] = csr.data[span]
+            listed += (
+                _stated(grades, None if scores is None else scores[i], rivals)
+                if threshold
+                else pairs_of(grades, Kind.RELEVANT_IRRELEVANT)
+            )
+            ends.append(len(listed))
+        pairs = np.array(listed, np.int64).reshape(-1, 2)
+        return cls(np.array(ends), pairs[:, 0], pairs[:, 1], csr.shape[1])
+
+
+def _stated(grades: Float64, scores: Any, rivals: int) -> Iterator[tuple[int, int]]:
+    """The arcs of one row of relevance."""
+    for kind in (Kind.RELEVANT_THRESHOLD, Kind.THRESHOLD_IRRELEVANT, Kind.CHAIN):
+        yield from pairs_of(grades, kind)
+    irrelevant = np.flatnonzero(grades == 0)
+    if scores is not None:
+        irrelevant = irrelevant[np.argsort(-scores[irrelevant], kind="stable")]
+    first = irrelevant[:rivals].tolist()
+    yield from ((a, b) for a in np.flatnonzero(grades > 0).tolist() for b in first)
+
+
+def _whole(name: str, values: Any, dtype: Any) -> Any:
+    """Whole numbers as an array of this type, or an InputError."""
+    found = np.asarray(values)
+    kind = found.dtype.kind
+    if kind not in "iu" and found.size:
+        raise InputError(f"got {name} of type {found.dtype}; give whole numbers")
+    if found.size and (found.min() < 0 or found.max() > np.iinfo(dtype).max):
+        raise InputError(f"got {name} outside 0 to {np.iinfo(dtype).max}")
+    return np.ascontiguousarray(found, dtype)

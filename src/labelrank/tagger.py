@@ -139,7 +139,8 @@ class Tagger(BaseEstimator):
         """Learn from more documents or corrections, in the given order.
 
         The first call on a fresh Tagger fixes the terms (of tables also roles and scales), so let
-        it be a good sample, or use representation="hashing". Ctrl-C waits until the documents are
+        it be a good sample, or use representation="hashing". A fitted ranker that cannot learn in
+        pieces is kept as it is, within a `CorrectedRanker`. Ctrl-C waits until the documents are
         learned; a second one does not.
         """
         is_first = not hasattr(self, "label_names_")
@@ -153,6 +154,10 @@ class Tagger(BaseEstimator):
         check_parameters(self)
         is_first = not hasattr(self, "label_names_")
         learner = self._fresh_learner(in_pieces=True) if is_first else self.learner_
+        if not is_first and isinstance(learner, LabelRanker) and not hasattr(learner, "partial_fit"):
+            from labelrank.learners.corrected import CorrectedRanker
+
+            learner = CorrectedRanker(learner)
         if not hasattr(learner, "partial_fit"):
             raise InputError(
                 f"{type(learner).__name__} cannot learn in pieces; "

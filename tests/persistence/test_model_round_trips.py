@@ -166,6 +166,7 @@ LEARNERS = list(_learners())
 BASES = {
     "BaggedRanker": BinaryRelevancePerceptron(random_state=0),
     "ThresholdedRanker": BinaryRelevancePerceptron(random_state=0),
+    "CorrectedRanker": BinaryRelevancePerceptron(random_state=0),
     "TwoStageRanker": BinaryRelevancePerceptron(random_state=0),
 }
 

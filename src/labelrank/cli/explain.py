@@ -50,7 +50,8 @@ def explain(
         if json:
             features = [{"feature": one, "contribution": addend} for one, addend in strongest]
             as_json({"label": name, "over": over, "margin": reason.margin,
-                     "constant": reason.constant, "features": features})  # fmt: skip
+                     "constant": reason.constant, "features": features,
+                     "corrections": _corrections(reason)})  # fmt: skip
         else:
             _show(f"{name} over {over}" if over else name, reason, strongest)
 
@@ -88,6 +89,12 @@ def _draw(tagger: Any, x: Any, place: Path) -> None:
     drawn.draw().figure.savefig(place)
 
 
+def _corrections(reason: Any) -> list[dict[str, Any]]:
+    """What past steps of a corrected model add, counted from 1."""
+    pairs = zip(reason.steps.tolist(), reason.shares.tolist(), strict=True)
+    return [{"step": step + 1, "contribution": share} for step, share in pairs]
+
+
 def _predicted(tagger: Any, x: Any) -> list[Any]:
     ranked = tagger.rank(x, 1, whole_sets=True)[0]
     return [place.label for place in ranked if place.in_set] or [ranked[0].label]
@@ -99,6 +106,7 @@ def _show(title: str, reason: Any, rows: list[tuple[str, float]]) -> None:
     n_others = len(reason.features) - len(rows)
     if n_others:
         rows.append((f"{n_others} more", float(reason.contributions[len(rows) :].sum())))
+    rows += [(f"correction {one['step']}", one["contribution"]) for one in _corrections(reason)]
     if reason.constant:
         rows.append(("constant", float(reason.constant)))
     rows.append(("sum", float(reason.margin)))

@@ -50,6 +50,8 @@ def learn(
 ) -> None:  # fmt: skip
     """Teach a model more labelled examples, in their order, and save it.
 
+    A model that cannot learn in pieces stays as it is, and gets corrections on top.
+
     Interrupted, or at an example it cannot read, it saves the model as far as it has learned
     whole batches.
     """
@@ -80,16 +82,24 @@ def learn(
 
 
 class Lessons:
-    """A tagger that is taught, how many examples it has learned, and whether it is whole."""
+    """A tagger that is taught, how many examples it has learned, and whether it is whole.
+
+    Of a tagger that is corrected, also how many of them it answers otherwise before and after.
+    """
 
     def __init__(self, tagger: Any) -> None:
         self.tagger, self.learned, self.is_whole = tagger, 0, True
+        self.is_corrected = _is_corrected(tagger)
+        self.otherwise_before = self.otherwise_after = 0
 
     def teach(self, part: Any, tally: Any) -> None:
         """Rank the examples by what was learned before, where a tally is kept, and learn them."""
         from labelrank.cli import models
 
         X = None if tally is None else _tested(self.tagger, part, tally)
+        if self.is_corrected:
+            X = self.tagger.features(models.documents_of(part, self.tagger)) if X is None else X
+            before = _otherwise(self.tagger, part, X)
         self.is_whole = False
         try:
             models.learn_more(self.tagger, part, X)
@@ -98,6 +108,41 @@ class Lessons:
             raise
         self.is_whole = True
         self.learned += part.n_instances
+        if self.is_corrected:
+            self.otherwise_before += before
+            self.otherwise_after += _otherwise(self.tagger, part, X)
+
+    def told(self) -> str:
+        """What a tagger that is corrected says of it."""
+        if not self.is_corrected:
+            return ""
+        was, number = ("was", "1") if self.otherwise_before == 1 else (
+            "were", f"{self.otherwise_before:,}")  # fmt: skip
+        return f" as corrections: {number} {was} answered otherwise before, now {self.otherwise_after:,}"
+
+
+def _is_corrected(tagger: Any) -> bool:
+    from labelrank.learners.base import LabelRanker
+    from labelrank.learners.corrected import CorrectedRanker
+
+    learner = getattr(tagger, "learner_", None)
+    return isinstance(learner, CorrectedRanker) or (
+        isinstance(learner, LabelRanker) and not hasattr(learner, "partial_fit")
+    )
+
+
+def _otherwise(tagger: Any, part: Any, X: Any) -> int:
+    """How many examples the tagger gives other labels than they have."""
+    import numpy as np
+
+    from labelrank.cli import models
+
+    truth = models.known_relevance(part, tagger).toarray()
+    wrong = (tagger.answer(X).members != (truth > 0)) & ~np.isnan(truth)
+    wrong = wrong.any(axis=1)
+    strange = set(models.unknown_labels(part, tagger)) if tagger.new_labels == "add" else set()
+    columns = [k for k, name in enumerate(part.label_names) if str(name) in strange]
+    return int((wrong | np.any((part.Y[:, columns] > 0).toarray(), axis=1)).sum())
 
 
 def _arriving(batches: Iterator[Any], held: Any) -> Iterator[Any]:
@@ -120,9 +165,11 @@ def _save(lessons: Lessons, path: Path, shown: Shown) -> None:
         return
     persistence.save(lessons.tagger, path)
     if shown.json:
-        as_json({"model": str(path), "learned": learned, **lessons.tagger.summary_})
+        told = {"otherwise_before": lessons.otherwise_before,
+                "otherwise_after": lessons.otherwise_after} if lessons.is_corrected else {}  # fmt: skip
+        as_json({"model": str(path), "learned": learned, **told, **lessons.tagger.summary_})
     elif not shown.quiet:
-        typer.echo(f"learned {learned:,} example{'s' if learned > 1 else ''} into {path}")
+        typer.echo(f"learned {learned:,} example{'s' if learned > 1 else ''} into {path}{lessons.told()}")
 
 
 def _check_curve(curve: Path, others: set[Path]) -> None:

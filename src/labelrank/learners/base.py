@@ -317,6 +317,7 @@ class Explanation(NamedTuple):
 
     `margin` is the sum of `contributions` and `constant` (an intercept, where the learner has one).
     `over` is None where the label is measured against the threshold, or against all others.
+    Of a corrected ranker the margin has also the `shares` of past `steps`, strongest first.
     """
 
     label: Any
@@ -326,6 +327,8 @@ class Explanation(NamedTuple):
     names: Array
     contributions: Float64
     constant: float = 0.0
+    steps: Int64 = np.zeros(0, np.int64)
+    shares: Float64 = np.zeros(0)
 
 
 class Explained:

@@ -1,0 +1,382 @@
+"""Corrections on top of a frozen ranker: passive-aggressive steps on arcs.
+
+Score of label k: base_k(x) + x·D_k - x·D_Θ, with base_k relative to the base's own cut, so that
+the set is `scores > 0`. One step learns one instance x and its arcs a > b: they are swept in their
+order, at most ten times, in score space, by
+
+    τ = min(C, max(0, m - (s_a - s_b)) / (2‖x‖²)),   c_a += τ,  c_b -= τ
+
+(Crammer et al. 2006, PA-I; an arc moves its labels by C at most in one step); then D += x ⊗ c. So
+D is a sum of steps, and the share of a past step t in the margin of a over b is (x·x_t)(c_a - c_b).
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
+
+from labelrank import decoding
+from labelrank._types import Array, Float64, Int32, Int64
+from labelrank.declared import a_learner, array, nested, number, sparse, stored, value
+from labelrank.errors import InputError
+from labelrank.interrupts import held_back
+from labelrank.learners.arc_steps import Weights, add, row, shift, step
+from labelrank.learners.base import Explained, Explanation, LabelRanker, unchanged_if_refused
+from labelrank.preferences import Arcs
+from labelrank.relevance import TargetInfo
+
+_REACHED_BY = 100  # rows that tell what margins the base reaches
+_TRAINING_ROWS = 1000
+_SIDE = 1e30
+
+
+class Step(NamedTuple):
+    """What one step learned: instance `x`, arcs `better > worse`, and how far each label moved.
+
+    `coefficients` has a value for each label, and for Θ at the end.
+    """
+
+    x: sp.csr_array
+    better: Int32
+    worse: Int32
+    coefficients: Float64
+
+
+@stored(
+    "CorrectedRanker", 1,
+    base_=nested(), reached_=value(float, optional=True),
+    instances=sparse("steps", "d", attribute="_x"),
+    pointers=array("i8", "steps+1", attribute="_ptr", points_into="better"),
+    better=array("i4", "arcs", attribute="_better"),
+    worse=array("i4", "arcs", attribute="_worse"),
+    moves=sparse("steps", "K+1", attribute="_moves"),
+    reach=array("f8", "steps", attribute="_reach"),
+)  # fmt: skip
+@dataclass(eq=False, repr=False)
+class CorrectedRanker(Explained, LabelRanker):
+    """Any fitted ranker, frozen, and what it was taught since.
+
+    Each instance that is learned is a step, which counts at once. A step can be forgotten as if it
+    had never been, and `why` tells the share of each step in a margin. `partial_fit` takes the
+    `base` as it is, fitted; `fit` fits a copy of it, and forgets all corrections.
+
+    New labels are welcome: the base scores a label that it does not know as low as the lowest, and
+    not above the cut. An instance without any feature teaches nothing, with a warning.
+
+    Parameters
+    ----------
+    base : LabelRanker
+    C : float or None
+        How far one arc may move two labels in one step; None is no limit: what was taught holds.
+    margin : float or None
+        By how much arcs are to hold. None: the median margin over Θ of what the base takes to be
+        relevant, on what `fit` has learned, else on the first hundred rows corrected.
+
+    Attributes
+    ----------
+    base_ : the frozen ranker
+    steps_ : list of Step, what was learned, in order
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelrank import CorrectedRanker, RankSVM
+    >>> base = RankSVM(random_state=0).fit(np.eye(3), np.eye(3, dtype=int))
+    >>> ranker = CorrectedRanker(base).partial_fit([[1.0, 0, 0]], [[0, 1, 0]])
+    >>> ranker.predict(np.eye(3)).tolist()
+    [[0, 1, 0], [0, 1, 0], [0, 0, 1]]
+    >>> ranker.forget(0).predict(np.eye(3)).tolist()
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    """
+
+    base: Any = field(metadata=a_learner(needed=True))
+    _: KW_ONLY
+    C: float | None = number(None, above=0, or_none=True)
+    margin: float | None = number(None, above=0, or_none=True)
+
+    def _check_combinations(self) -> None:
+        if not isinstance(self.base, LabelRanker):
+            raise InputError(f"got base={self.base!r}; give a learner of labelrank")
+
+    def _learn(self, X: Any, Y: sp.csr_array) -> None:
+        self.base_ = clone(self.base).fit(X, Y)
+        self._start()
+        some = self._based(sp.csr_array(X[:_TRAINING_ROWS]))[1]
+        self.reached_ = _median([self._reached(row) for row in some])
+
+    def _begin(self) -> None:
+        """Take the base as it is."""
+        self.check_parameters()
+        if not isinstance(getattr(self.base, "target_", None), TargetInfo):
+            raise NotFittedError(
+                "got a base that is not fitted, or on columns of classes; fit it on labels first"
+            )
+        for name in ("target_", "n_features_in_", "feature_names_in_", "cardinality_", "n_seen_"):
+            if hasattr(self.base, name):
+                setattr(self, name, getattr(self.base, name))
+        self.base_ = self.base
+        self._start()
+
+    def _start(self) -> None:
+        """No step yet. Θ is column 0 inside, label k column k + 1: a new one moves no column."""
+        self.reached_: float | None = None
+        self._x = sp.csr_array((0, self.n_features_in_), dtype=np.float64)
+        self._moves = sp.csr_array((0, self.n_labels_ + 1), dtype=np.float64)
+        self._ptr, self._reach = np.zeros(1, np.int64), np.zeros(0)
+        self._better, self._worse = np.zeros(0, np.int32), np.zeros(0, np.int32)
+        self._weights: Weights = {}
+
+    def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
+        """Learn instances and their relevance, in order: relevant over Θ over irrelevant labels.
+
+        Each relevant label is also learned over the twenty irrelevant ones that the base scores
+        highest, and over those of the next lower grade. `classes` may name further labels behind
+        the known ones. Unknown labels (NaN) take no part.
+        """
+
+        def stated(scores: Float64) -> Arcs:
+            relevance = self.target_.read(Y, len(scores))
+            return Arcs.of_relevance(relevance, scores, threshold=not self.target_.one_class)
+
+        return self._taught(X, Y, classes, stated)
+
+    def learn_arcs(self, X: Any, arcs: Arcs, classes: Any = None) -> Self:
+        """Learn preferences alone: row i of `arcs` is stated of instance i."""
+
+        def stated(scores: Float64) -> Arcs:
+            if not isinstance(arcs, Arcs):
+                raise InputError(f"got {type(arcs).__name__}; give preferences.Arcs")
+            if (arcs.n_rows, arcs.n_labels) != scores.shape:
+                raise InputError(
+                    f"got arcs of {arcs.n_rows} rows and {arcs.n_labels} labels for "
+                    f"{scores.shape[0]} instances and {scores.shape[1]} labels; give a row each"
+                )
+            return arcs
+
+        return self._taught(X, "no_validation", classes, stated)
+
+    def _taught(self, X: Any, Y: Any, classes: Any, stated: Callable[[Float64], Arcs]) -> Self:
+        with held_back(), unchanged_if_refused(self):
+            self._begin() if not hasattr(self, "target_") else self.check_parameters()
+            X = sp.csr_array(self._check_X(X, reset=False, Y=Y)).astype(np.float64)
+            X.eliminate_zeros()
+            if classes is not None:
+                self._widen(self.target_.widened(classes))
+            base = self._one_by_one(X)
+            arcs = stated(base)
+            self._x = sp.csr_array(sp.vstack([self._x, X], format="csr"))
+            self._ptr = np.concatenate([self._ptr, self._ptr[-1] + arcs.ptr[1:]])
+            for name, labels in (("_better", arcs.better), ("_worse", arcs.worse)):
+                inside = np.where(labels == arcs.n_labels, 0, labels + 1).astype(np.int32)
+                setattr(self, name, np.concatenate([getattr(self, name), inside]))
+            self._replay(base)
+        _tell_empty(X)
+        return self
+
+    def forget(self, step: int) -> Self:
+        """Forget the step at this place of `steps_`: later ones are learned again without it.
+
+        The state is that of the sequence without it, bit for bit; labels that it brought stay.
+        """
+        n_steps = len(self._reach) if hasattr(self, "_reach") else 0
+        if isinstance(step, bool) or not isinstance(step, int | np.integer):
+            raise InputError(f"got step {step!r}; give a whole number")
+        if not 0 <= step < n_steps:
+            raise InputError(f"got step {step}, but there are {n_steps}; count them from 0")
+        with held_back(), unchanged_if_refused(self):
+            kept = np.arange(n_steps) != step
+            of_kept = np.repeat(kept, np.diff(self._ptr))
+            self._better, self._worse = self._better[of_kept], self._worse[of_kept]
+            self._ptr = np.concatenate(([0], np.cumsum(np.diff(self._ptr)[kept])))
+            self._x = sp.csr_array(self._x[kept])
+            self._moves, self._reach = sp.csr_array(self._moves[:step]), self._reach[:step]
+            self._weights = self._summed()
+            self._replay(self._one_by_one(self._x[step:]))
+        return self
+
+    def _widen(self, target: TargetInfo) -> None:
+        if self.target_.one_class and len(target.classes) > self.n_labels_:
+            raise InputError("got new classes of a class vector; only labels can be added")
+        more = len(target.classes) - self.n_labels_
+        self.target_ = target
+        if more:
+            self._moves = self._moves.copy()
+            self._moves.resize((len(self._reach), self.n_labels_ + 1))
+            self._weights = {j: np.append(w, np.zeros(more)) for j, w in self._weights.items()}
+
+    def _one_by_one(self, X: sp.csr_array) -> Float64:
+        """What the base says of each instance alone: the same bits, whatever comes beside it."""
+        rows = [self._based(X[[i]])[1] for i in range(X.shape[0])]
+        return np.vstack([np.zeros((0, self.n_labels_)), *rows])
+
+    def _replay(self, base: Float64) -> None:
+        """Learn the last instances, of which the base says this."""
+        first, weights = len(self._reach), dict(self._weights)
+        moves = np.zeros_like(base, shape=(len(base), self.n_labels_ + 1))
+        self._reach = np.append(self._reach, [self._reached(row) for row in base])
+        for i, scores in enumerate(base):
+            t = first + i
+            x, span = row(self._x, t), slice(self._ptr[t], self._ptr[t + 1])
+            s = np.append(0.0, scores) + shift(weights, x, self.n_labels_ + 1)[0]
+            pairs = self._better[span].tolist(), self._worse[span].tolist()
+            moves[i] = step(s, *pairs, float(x.data @ x.data), self._margin(t), self.C)
+            add(weights, x, moves[i])
+        self._moves = sp.csr_array(sp.vstack([self._moves, sp.csr_array(moves)], format="csr"))
+        self._weights = weights
+
+    def _summed(self) -> Weights:
+        weights: Weights = {}
+        for t in range(self._moves.shape[0]):
+            add(weights, row(self._x, t), self._moves[[t]].toarray()[0])
+        return weights
+
+    def _margin(self, t: int) -> float:
+        """By how much the arcs of step t are to hold."""
+        if self.margin is not None:
+            return float(self.margin)
+        known = self.reached_ or _median(self._reach[: min(t + 1, _REACHED_BY)])
+        return 1.0 if known is None else known
+
+    def _reached(self, scores: Float64) -> float:
+        """The base's margin over Θ in an instance, or of the first class over the second."""
+        if self.target_.one_class:
+            second, first = np.sort(scores)[-2:]
+            return float(first - second)
+        above = scores[scores > 0]
+        return float(np.median(above) if len(above) else -scores.max())
+
+    def _based(self, X: Any) -> tuple[Float64, Float64]:
+        """Scores of the base, as they are and relative to its cut, with those of new labels."""
+        answer = self.base_.answer(X)
+        raw = np.clip(answer.scores.astype(np.float64), -_SIDE, _SIDE)
+        if self.target_.one_class:
+            return raw, raw
+        over = relative(raw, answer.members, zero_of(self.base_))
+        more = self.n_labels_ - raw.shape[1]
+        lowest = np.minimum(over.min(axis=1, keepdims=True), 0.0)
+        new = np.repeat(raw.min(axis=1, keepdims=True), more, axis=1)
+        return np.hstack([raw, new]), np.hstack([over, np.repeat(lowest, more, axis=1)])
+
+    def _corrections(self, X: Any) -> Float64:
+        moved = shift(self._weights, sp.csr_array(X), self.n_labels_ + 1)
+        return np.asarray(moved[:, 1:] - moved[:, :1])
+
+    def _scores(self, X: Any) -> Array:
+        return self._based(X)[1] + self._corrections(X)
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the base has a link from scores to probabilities."""
+        base = getattr(self, "base_", self.base)
+        is_own = type(base).link is not decoding.Probable.link
+        return is_own or getattr(base, "calibration_", None) is not None
+
+    def _probabilities(self, X: Any) -> Array:
+        """By the base's link, made to agree with the corrected ranking."""
+        raw, over = self._based(X)
+        moved = self._corrections(X)
+        shares = np.clip(self.base_.link(raw + moved), 0.0, 1.0)
+        if self.target_.one_class:
+            sums = shares.sum(axis=1, keepdims=True)
+            shares = shares / np.maximum(sums, np.finfo(np.float64).tiny)
+        return decoding.falling(shares, decoding.rank(over + moved))
+
+    @property
+    def steps_(self) -> list[Step]:
+        """What was learned, in order."""
+        moves = np.roll(self._moves.toarray(), -1, axis=1)
+        sides = [np.where(s == 0, self.n_labels_, s - 1).astype(np.int32)
+                 for s in (self._better, self._worse)]  # fmt: skip
+        spans = [slice(a, b) for a, b in zip(self._ptr, self._ptr[1:], strict=False)]
+        return [Step(row(self._x, t), *(side[span] for side in sides), moves[t])
+                for t, span in enumerate(spans)]  # fmt: skip
+
+    @available_if(lambda self: hasattr(getattr(self, "base_", self.base), "why"))  # type: ignore[untyped-decorator]
+    def why(self, x: Any, label: Any, over: Any = None) -> Explanation:
+        """The base's reasons, its constant, and `shares` of the `steps`: they sum to the margin."""
+        row = self._one_row(x)
+        a, b = self._label(label), None if over is None else self._label(over)
+        base = self._based(row)[1][0]
+        stated = float(base[a] - (0.0 if b is None else base[b]))
+        reason = self._base_reason(row, a, b, stated)
+        columns = [a + 1, 0 if b is None else b + 1]
+        ahead, behind = self._moves[:, columns].toarray().T
+        shares = (self._x @ row.astype(np.float64).T).toarray().ravel() * (ahead - behind)
+        steps = np.flatnonzero(shares)
+        steps = steps[np.argsort(-np.abs(shares[steps]), kind="stable")]
+        names = self.classes_.tolist()
+        return reason._replace(
+            label=names[a], over=None if b is None else names[b],
+            margin=stated + float(shares.sum()), steps=steps, shares=shares[steps],
+        )  # fmt: skip
+
+    def _base_reason(self, row: sp.csr_array, a: int, b: int | None, stated: float) -> Explanation:
+        """Of the base's part `stated`; what it says of a label that is new to it is a constant."""
+        n_known = self.base_.n_labels_
+        if a >= n_known or (b is not None and b >= n_known):
+            none = np.zeros(0)
+            return Explanation(a, b, stated, none.astype(np.int64), none.astype(object), none,
+                               stated)  # fmt: skip
+        reason: Explanation = self.base_.why(row, a, over=b)
+        rest = stated - float(reason.margin)
+        return reason._replace(constant=float(reason.constant) + rest)
+
+    def after_loading(self) -> None:
+        self.reached_ = getattr(self, "reached_", None)
+        n_known, width = self.base_.n_labels_, self.base_.n_features_in_
+        if width != self.n_features_in_ or n_known > self.n_labels_:
+            raise ValueError("the base is of other features, or of more labels")
+        if self.base_.target_.one_class != self.target_.one_class and n_known != self.n_labels_:
+            raise ValueError("the base is of other targets")
+        for labels in (self._better, self._worse):
+            if len(labels) and not 0 <= labels.min() <= labels.max() <= self.n_labels_:
+                raise ValueError("an arc of a label that is not there")
+        self._x, self._moves = sp.csr_array(self._x), sp.csr_array(self._moves)
+        self._weights = self._summed()
+
+
+def zero_of(base: LabelRanker) -> float | None:
+    """The score at which a ranker cuts, if it does so at the same one in all rows."""
+    cut = 0.0 if base.is_calibrated else getattr(base, "threshold", None)
+    return float(cut) if isinstance(cut, int | float) else None
+
+
+def relative(scores: Float64, members: Array, zero: float | None) -> Float64:
+    """Scores shifted so that the set is what is above 0.
+
+    By `zero` where this is the cut; else the middle between the set and the rest becomes 0. Where
+    the set does not score above the rest it is lifted above it, by the mean gap of the row.
+    """
+    least = np.where(members, scores, np.inf).min(axis=1, keepdims=True)
+    most = np.where(members, -np.inf, scores).max(axis=1, keepdims=True)
+    spread = scores.max(axis=1, keepdims=True) - scores.min(axis=1, keepdims=True)
+    usual = np.where(spread > 0, spread / (2 * scores.shape[1]), 0.5)
+    with np.errstate(invalid="ignore"):
+        gap = np.where((least > most) & np.isfinite(least - most), (least - most) / 2, usual)
+        cut = np.where(members, scores - least + gap, scores - most - gap)
+    if zero is None:
+        return cut
+    agree = ((scores - zero > 0) == members).all(axis=1, keepdims=True)
+    return np.where(agree, scores - zero, cut)
+
+
+def _median(reached: Any) -> float | None:
+    """The median of what is above 0."""
+    above = np.asarray(reached)
+    above = above[above > 0]
+    return float(np.median(above)) if len(above) else None
+
+
+def _tell_empty(X: sp.csr_array) -> None:
+    n_empty = int((np.diff(X.indptr) == 0).sum())
+    if n_empty:
+        warnings.warn(
+            f"{n_empty} of {X.shape[0]} instances have no feature (such as a word) that the model "
+            "knows, so nothing was learned from them", UserWarning, stacklevel=4,
+        )  # fmt: skip
