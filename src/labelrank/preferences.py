@@ -281,7 +281,7 @@ class Arcs:
                 else pairs_of(grades, Kind.RELEVANT_IRRELEVANT)
             )
             ends.append(len(listed))
-        pairs = np.array(listed, np.int64).reshape(-1, 2)
+        pairs = np.array(listed, np.int32).reshape(-1, 2)
         return cls(np.array(ends), pairs[:, 0], pairs[:, 1], csr.shape[1])
 
 

@@ -154,10 +154,11 @@ class Tagger(BaseEstimator):
         check_parameters(self)
         is_first = not hasattr(self, "label_names_")
         learner = self._fresh_learner(in_pieces=True) if is_first else self.learner_
-        if not is_first and isinstance(learner, LabelRanker) and not hasattr(learner, "partial_fit"):
+        if not is_first and self.is_corrected_:
             from labelrank.learners.corrected import CorrectedRanker
 
-            learner = CorrectedRanker(learner)
+            is_new = not isinstance(learner, CorrectedRanker)
+            learner = CorrectedRanker(learner) if is_new else learner
         if not hasattr(learner, "partial_fit"):
             raise InputError(
                 f"{type(learner).__name__} cannot learn in pieces; "
@@ -202,6 +203,16 @@ class Tagger(BaseEstimator):
         if self.vectorizer_ is None:
             return "a feature matrix"
         return "a table" if hasattr(self.vectorizer_, "feature_names_in_") else "a list of texts"
+
+    @property
+    def is_corrected_(self) -> bool:
+        """Whether more documents are learned as corrections on top of a ranker that stays."""
+        from labelrank.learners.corrected import CorrectedRanker, can_be_corrected
+
+        learner = self.learner_
+        if hasattr(learner, "partial_fit"):
+            return isinstance(learner, CorrectedRanker)
+        return can_be_corrected(learner)
 
     def answer(self, documents: Any) -> Answer:
         """Scores and predicted sets (both documents × labels), from one pass over the documents."""

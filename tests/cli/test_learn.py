@@ -183,3 +183,53 @@ def test_an_unknown_way_with_new_labels_is_refused(run, model, stream):
     done = run("learn", model, stream, "--new-labels", "x")
     assert done.exit_code == 2
     assert "new_labels" in done.output
+
+
+STRANGE = '{"text": "zzz", "labels": ["oil"]}\n'
+RIGHT = '{"text": "oil of rye", "labels": ["trade"]}\n'
+
+
+@pytest.fixture
+def frozen(run, news, tmp_path):
+    """What `fit` makes without options: it cannot learn in pieces."""
+    path = tmp_path / "auto.labelrank"
+    assert run("fit", news, "-o", path, "-q").exit_code == 0
+    return path
+
+
+def test_the_default_model_is_corrected_and_keeps_what_it_knew(run, frozen):
+    before = persistence.load(frozen)
+    assert before.predict(["oil of rye"]) != [["trade"]]
+    done = run("learn", frozen, "-", "--format", "jsonl", stdin=RIGHT)
+    assert done.exit_code == 0, done.output
+    assert "1 example into" in done.output
+    assert "as corrections: 1 was answered otherwise before, now 0" in done.output
+    predicted = run("predict", frozen, "-", "--format", "text", "--json", stdin="oil of rye\n")
+    assert json.loads(predicted.output)["labels"] == ["trade"]
+    taught = persistence.load(frozen)
+    assert persistence.digest(taught.learner_.base_) == persistence.digest(before.learner_)
+    explained = run(
+        "explain", frozen, "-", "--format", "text", "--label", "trade", stdin="oil of rye\n"
+    )
+    assert "correction 1" in explained.output
+
+
+def test_corrections_come_in_batches_with_new_labels_and_a_curve(run, frozen, stream, tmp_path):
+    stream.write_text(RIGHT + NEW + MORE, encoding="utf-8")
+    curve = tmp_path / "curve.jsonl"
+    done = run("learn", frozen, stream, "--batch", 2, "--every", 1, "--curve", curve, "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.output.splitlines()[-1])
+    assert (told["learned"], told["learner"]) == (5, "CorrectedRanker")
+    assert 2 <= told["otherwise_before"] <= 5
+    assert told["otherwise_after"] < told["otherwise_before"]
+    taught = persistence.load(frozen)
+    assert taught.label_names_ == ["grain", "oil", "trade", "gold"]
+    assert len(taught.learner_.steps_) == 5
+    assert len(curve.read_text().splitlines()) == 3
+
+
+def test_a_text_without_a_known_word_teaches_nothing_and_says_so(run, frozen):
+    with pytest.warns(UserWarning, match="1 of 1 instances have no feature"):
+        done = run("learn", frozen, "-", "--format", "jsonl", stdin=STRANGE)
+    assert done.exit_code == 0, done.output

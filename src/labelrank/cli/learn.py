@@ -89,7 +89,7 @@ class Lessons:
 
     def __init__(self, tagger: Any) -> None:
         self.tagger, self.learned, self.is_whole = tagger, 0, True
-        self.is_corrected = _is_corrected(tagger)
+        self.is_corrected = hasattr(tagger, "learner_") and tagger.is_corrected_
         self.otherwise_before = self.otherwise_after = 0
 
     def teach(self, part: Any, tally: Any) -> None:
@@ -116,19 +116,9 @@ class Lessons:
         """What a tagger that is corrected says of it."""
         if not self.is_corrected:
             return ""
-        was, number = ("was", "1") if self.otherwise_before == 1 else (
-            "were", f"{self.otherwise_before:,}")  # fmt: skip
-        return f" as corrections: {number} {was} answered otherwise before, now {self.otherwise_after:,}"
-
-
-def _is_corrected(tagger: Any) -> bool:
-    from labelrank.learners.base import LabelRanker
-    from labelrank.learners.corrected import CorrectedRanker
-
-    learner = getattr(tagger, "learner_", None)
-    return isinstance(learner, CorrectedRanker) or (
-        isinstance(learner, LabelRanker) and not hasattr(learner, "partial_fit")
-    )
+        before, after = self.otherwise_before, self.otherwise_after
+        was = "was" if before == 1 else "were"
+        return f" as corrections: {before:,} {was} answered otherwise before, now {after:,}"
 
 
 def _otherwise(tagger: Any, part: Any, X: Any) -> int:
@@ -165,11 +155,12 @@ def _save(lessons: Lessons, path: Path, shown: Shown) -> None:
         return
     persistence.save(lessons.tagger, path)
     if shown.json:
-        told = {"otherwise_before": lessons.otherwise_before,
-                "otherwise_after": lessons.otherwise_after} if lessons.is_corrected else {}  # fmt: skip
+        names = ("otherwise_before", "otherwise_after") if lessons.is_corrected else ()
+        told = {name: getattr(lessons, name) for name in names}
         as_json({"model": str(path), "learned": learned, **told, **lessons.tagger.summary_})
     elif not shown.quiet:
-        typer.echo(f"learned {learned:,} example{'s' if learned > 1 else ''} into {path}{lessons.told()}")
+        examples = f"{learned:,} example{'s' if learned > 1 else ''}"
+        typer.echo(f"learned {examples} into {path}{lessons.told()}")
 
 
 def _check_curve(curve: Path, others: set[Path]) -> None:

@@ -13,16 +13,18 @@ D is a sum of steps, and the share of a past step t in the margin of a over b is
 import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from labelrank import decoding
-from labelrank._types import Array, Float64, Int32, Int64
+from labelrank._types import Array, Float64, Int32
 from labelrank.declared import a_learner, array, nested, number, sparse, stored, value
 from labelrank.errors import InputError
 from labelrank.interrupts import held_back
@@ -108,16 +110,21 @@ class CorrectedRanker(Explained, LabelRanker):
         self.base_ = clone(self.base).fit(X, Y)
         self._start()
         some = self._based(sp.csr_array(X[:_TRAINING_ROWS]))[1]
-        self.reached_ = _median([self._reached(row) for row in some])
+        self.reached_: float | None = _median([self._reached(row) for row in some])
 
     def _begin(self) -> None:
         """Take the base as it is."""
         self.check_parameters()
-        if not isinstance(getattr(self.base, "target_", None), TargetInfo):
-            raise NotFittedError(
-                "got a base that is not fitted, or on columns of classes; fit it on labels first"
+        if not hasattr(self.base, "target_"):
+            raise NotFittedError("got a base that is not fitted; fit it on labels first")
+        if not can_be_corrected(self.base):
+            raise InputError(
+                f"got a {type(self.base).__name__} of texts or of columns of classes; corrections "
+                "need features and labels"
             )
-        for name in ("target_", "n_features_in_", "feature_names_in_", "cardinality_", "n_seen_"):
+        target = self.base.target_
+        self.target_ = TargetInfo(target.classes, target.one_class, target.sparse, target.dtype)
+        for name in ("n_features_in_", "feature_names_in_", "cardinality_", "n_seen_"):
             if hasattr(self.base, name):
                 setattr(self, name, getattr(self.base, name))
         self.base_ = self.base
@@ -125,7 +132,7 @@ class CorrectedRanker(Explained, LabelRanker):
 
     def _start(self) -> None:
         """No step yet. Θ is column 0 inside, label k column k + 1: a new one moves no column."""
-        self.reached_: float | None = None
+        self.reached_ = None
         self._x = sp.csr_array((0, self.n_features_in_), dtype=np.float64)
         self._moves = sp.csr_array((0, self.n_labels_ + 1), dtype=np.float64)
         self._ptr, self._reach = np.zeros(1, np.int64), np.zeros(0)
@@ -267,6 +274,10 @@ class CorrectedRanker(Explained, LabelRanker):
         moved = shift(self._weights, sp.csr_array(X), self.n_labels_ + 1)
         return np.asarray(moved[:, 1:] - moved[:, :1])
 
+    def _silent(self, X: Any) -> Array:
+        """None: the base answers instances of which nothing is known, and they hold no step."""
+        return np.zeros(X.shape[0], bool)
+
     def _scores(self, X: Any) -> Array:
         return self._based(X)[1] + self._corrections(X)
 
@@ -285,17 +296,25 @@ class CorrectedRanker(Explained, LabelRanker):
         if self.target_.one_class:
             sums = shares.sum(axis=1, keepdims=True)
             shares = shares / np.maximum(sums, np.finfo(np.float64).tiny)
+        silent = self.base_._silent(X)  # noqa: SLF001
+        if silent.any():
+            shares[silent] = 0.0
+            shares[silent, : self.base_.n_labels_] = self.base_._probabilities(X[silent])  # noqa: SLF001
         return decoding.falling(shares, decoding.rank(over + moved))
 
     @property
     def steps_(self) -> list[Step]:
         """What was learned, in order."""
         moves = np.roll(self._moves.toarray(), -1, axis=1)
-        sides = [np.where(s == 0, self.n_labels_, s - 1).astype(np.int32)
-                 for s in (self._better, self._worse)]  # fmt: skip
-        spans = [slice(a, b) for a, b in zip(self._ptr, self._ptr[1:], strict=False)]
-        return [Step(row(self._x, t), *(side[span] for side in sides), moves[t])
-                for t, span in enumerate(spans)]  # fmt: skip
+        better, worse = (
+            np.where(side == 0, self.n_labels_, side - 1).astype(np.int32)
+            for side in (self._better, self._worse)
+        )
+        spans = [slice(a, b) for a, b in pairwise(self._ptr)]
+        return [
+            Step(row(self._x, t), better[span], worse[span], moves[t])
+            for t, span in enumerate(spans)
+        ]
 
     @available_if(lambda self: hasattr(getattr(self, "base_", self.base), "why"))  # type: ignore[untyped-decorator]
     def why(self, x: Any, label: Any, over: Any = None) -> Explanation:
@@ -339,6 +358,16 @@ class CorrectedRanker(Explained, LabelRanker):
                 raise ValueError("an arc of a label that is not there")
         self._x, self._moves = sp.csr_array(self._x), sp.csr_array(self._moves)
         self._weights = self._summed()
+
+
+def can_be_corrected(learner: Any) -> bool:
+    """Whether it is a fitted ranker of labels that reads features."""
+    return (
+        isinstance(learner, LabelRanker)
+        and isinstance(getattr(learner, "target_", None), TargetInfo)
+        and not getattr(learner.target_, "holds_classes", False)
+        and not get_tags(learner).input_tags.string
+    )
 
 
 def zero_of(base: LabelRanker) -> float | None:
