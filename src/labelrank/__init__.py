@@ -42,7 +42,7 @@ _HOME = {
     "CompressionClassifier": "learners.compression",
     "ThresholdedRanker": "learners.thresholded",
     "CalibratedRanker": "learners.held_out.calibrated",
-    "CorrectedRanker": "learners.corrected",
+    "CorrectedRanker": "learners.corrections.corrected",
     "AutoRanker": "learners.auto.auto",
     "AdaBoostMH": "learners.boosting",
     "MLkNN": "learners.neighbors",

@@ -29,7 +29,7 @@ from labelrank.learners.chains.target_columns import TargetColumns as TargetColu
 from labelrank.learners.chains.trellis import draw_trellis as draw_trellis
 from labelrank.learners.chains.viterbi import ViterbiClassifierChain as ViterbiClassifierChain
 from labelrank.learners.compression import CompressionClassifier as CompressionClassifier
-from labelrank.learners.corrected import CorrectedRanker as CorrectedRanker
+from labelrank.learners.corrections.corrected import CorrectedRanker as CorrectedRanker
 from labelrank.learners.features.nystroem import KernelRanker as KernelRanker
 from labelrank.learners.graded import GradedClassifier as GradedClassifier
 from labelrank.learners.held_out.calibrated import CalibratedRanker as CalibratedRanker

@@ -155,7 +155,7 @@ class Tagger(BaseEstimator):
         is_first = not hasattr(self, "label_names_")
         learner = self._fresh_learner(in_pieces=True) if is_first else self.learner_
         if not is_first and self.is_corrected_:
-            from labelrank.learners.corrected import CorrectedRanker
+            from labelrank.learners.corrections.corrected import CorrectedRanker
 
             is_new = not isinstance(learner, CorrectedRanker)
             learner = CorrectedRanker(learner) if is_new else learner
@@ -207,7 +207,7 @@ class Tagger(BaseEstimator):
     @property
     def is_corrected_(self) -> bool:
         """Whether more documents are learned as corrections on top of a ranker that stays."""
-        from labelrank.learners.corrected import CorrectedRanker, can_be_corrected
+        from labelrank.learners.corrections.corrected import CorrectedRanker, can_be_corrected
 
         learner = self.learner_
         if hasattr(learner, "partial_fit"):

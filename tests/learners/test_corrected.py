@@ -25,8 +25,8 @@ from labelrank import (
     testing,
 )
 from labelrank.errors import InputError
-from labelrank.learners.arc_steps import step
-from labelrank.learners.corrected import relative
+from labelrank.learners.corrections.arc_steps import step
+from labelrank.learners.corrections.corrected import relative
 from labelrank.preferences import Arcs
 from labelrank.testing import snapshot
 

@@ -28,8 +28,8 @@ from labelrank._types import Array, Float64, Int32
 from labelrank.declared import a_learner, array, nested, number, sparse, stored, value
 from labelrank.errors import InputError
 from labelrank.interrupts import held_back
-from labelrank.learners.arc_steps import Weights, add, row, shift, step
 from labelrank.learners.base import Explained, Explanation, LabelRanker, unchanged_if_refused
+from labelrank.learners.corrections.arc_steps import Weights, add, row, shift, step
 from labelrank.preferences import Arcs
 from labelrank.relevance import TargetInfo
 

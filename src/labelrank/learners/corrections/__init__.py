@@ -1,0 +1,1 @@
+"""Corrections on top of a frozen ranker."""
