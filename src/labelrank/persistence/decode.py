@@ -57,8 +57,13 @@ def _of_members(old: Contents) -> Contents:
     return Contents(old.parameters, {**parts, "members_": [member], "held_out_": None})
 
 
+def _without_count(old: Contents) -> Contents:
+    return Contents(old.parameters, None if old.parts is None else {**old.parts, "count_": None})
+
+
 OLDER: dict[tuple[str, int], Callable[[Contents], Contents]] = {
     ("AutoRanker", 1): _of_members,
+    ("AutoRanker", 2): _without_count,
     ("Weighting", 1): _with_scales,
     # Perceptrons had no constant.
     ("BinaryRelevancePerceptron", 1): lambda old: old,
