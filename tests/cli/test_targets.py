@@ -102,3 +102,56 @@ def test_columns_of_targets_are_kept_by_a_model_file(tmp_path):
     assert (learner.predict(X)[:, :2].sum(axis=1) == 1).all()
     with pytest.raises(InputError, match="sum to the columns"):
         TargetColumns(ViterbiClassifierChain(), sizes=(2, 2)).fit(X, Y)
+
+
+def test_fit_without_options_learns_targets_and_answers_one_class_of_each(run, weather, tmp_path):
+    model = tmp_path / "auto.labelrank"
+    done = run("fit", weather, "-o", model)
+    assert done.exit_code == 0, done.output
+    assert "hamming score" in " ".join(done.stdout.split())
+    answered = run("predict", model, weather, "-o", tmp_path / "out.jsonl")
+    assert answered.exit_code == 0, answered.output
+    for line in (tmp_path / "out.jsonl").read_text().splitlines():
+        told = json.loads(line)["labels"]
+        assert sorted(label.partition("=")[0] for label in told) == ["sky", "wind"]
+    told = run("evaluate", model, weather).stdout
+    assert "exact match" in told
+    found = json.loads(run("evaluate", model, weather, "--json").stdout)
+    assert found["hamming_score"] > 0.9
+    assert 0.8 < found["exact_match"] <= found["hamming_score"]
+
+
+def test_unknown_targets_are_left_out_of_exact_match_and_hamming_score(run, weather, tmp_path):
+    lines = weather.read_text().splitlines()
+    start = lines.index("@data") + 1
+    for k in range(start, len(lines), 2):
+        sky, _, rest = lines[k].split(",", 2)
+        lines[k] = f"{sky},?,{rest}"
+    weather.write_text("\n".join(lines) + "\n")
+    model = tmp_path / "gaps.labelrank"
+    assert run("fit", weather, "-l", "IC", "-o", model, "-q").exit_code == 0
+    data = load(weather)
+    path = catalog.make("IC", seed=0, targets="classes").fit(data.X, data.Y).predict(data.X)
+    found = json.loads(run("evaluate", model, weather, "--json").stdout)
+    assert found["exact_match"] == pytest.approx(metrics.exact_match(data.Y, path))
+    assert found["hamming_score"] == pytest.approx(metrics.hamming_score(data.Y, path))
+
+
+def test_a_criterion_of_targets_asks_for_such_data(run, weather, tmp_path):
+    plain = tmp_path / "news.csv"
+    plain.write_text("text,labels\nrye,grain\noil,fuel\n")
+    done = run("fit", plain, "--criterion", "exact_match", "-o", tmp_path / "m")
+    assert done.exit_code != 0
+    assert "use subset_accuracy" in " ".join(done.stderr.split())
+    lone = ("fit", weather, "--criterion", "exact_match", "--fast", "-o", tmp_path / "m", "--json")
+    assert json.loads(run(*lone).stdout)["held_out"]["criterion"] == "exact_match"
+
+
+def test_missing_features_of_targets_are_filled_in(weather):
+    lines = weather.read_text().splitlines()
+    cells = lines[-1].split(",")
+    lines[-1] = ",".join([*cells[:2], "?", cells[3]])
+    weather.write_text("\n".join(lines) + "\n")
+    table = as_labels(load(weather)).table
+    assert list(table) == ["pressure", "heat"]
+    assert np.isnan(table["pressure"]).sum() == 1

@@ -48,10 +48,13 @@ def fit(
     from labelrank.cli.survey import show, survey
 
     check_writable(out)
-    goal = _goal(recipe, criterion=only("--criterion", criterion), budget=budget, fast=fast)
+    asked = only("--criterion", criterion)
+    goal = _goal(recipe, criterion=asked, budget=budget, fast=fast)
+    if models.judges_targets(asked):  # whether there are such targets shows when data are read
+        del goal["criterion"]
     learner = recipe.make(goal)
     with shown.progress(f"reading {source.data}"):
-        learner, whole = models.of_targets(learner, source.read("train"))
+        learner, whole = models.of_targets(learner, source.read("train"), asked)
         models.check_labels(whole)
         unlabelled = source.takes_unlabelled(whole)
         facts = survey(whole, source.roles(), unlabelled)

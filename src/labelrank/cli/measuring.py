@@ -29,8 +29,30 @@ def measure(taggers: list[Any], asked: Asked) -> list[Any]:
     found = []
     for tagger, (documents, Y, cuts) in zip(taggers, asked, strict=True):
         scores, members = tagger.answer(documents)
-        found.append(measured(Y, scores, members, cuts))
+        batch = measured(Y, scores, members, cuts)
+        own, n_rows = batch.sums[0], batch.Y.shape[0]
+        more = {name: n_rows * value for name, value in of_targets(tagger, Y, members).items()}
+        own = own._replace(criteria={**own.criteria, **more})
+        found.append(batch._replace(sums=[own, *batch.sums[1:]]))
     return found
+
+
+def of_targets(tagger: Any, Y: Any, members: Any) -> dict[str, float]:
+    """Exact match and Hamming score, where the model is of targets of several classes."""
+    sizes = getattr(tagger.learner_, "sizes", None)
+    if not sizes:
+        return {}
+    from labelrank.learners.blocks import as_codes
+    from labelrank.metrics import exact_match, hamming_score
+
+    truth, answer = as_codes(Y, sizes), as_codes(members, sizes)
+    return {one.__name__: float(one(truth, answer)) for one in (exact_match, hamming_score)}
+
+
+def _criteria(tagger: Any, given: Any) -> dict[str, float]:
+    """All criteria of answers to data in memory."""
+    found: dict[str, float] = given.criteria()
+    return found | of_targets(tagger, given.Y.matrix, given.members)
 
 
 class Measuring:
@@ -54,19 +76,11 @@ class Measuring:
         documents, given = models.put_to(self.taggers[0], dataset)
         others = (models.put_to(tagger, dataset)[1] for tagger in self.taggers[1:])
         cuts = (metrics.evaluate(given.Y, given.scores, cut) for cut in self.cuts[0][1:])
-        found = [given.criteria(), *cuts, *(other.criteria() for other in others)]
+        own = _criteria(self.taggers[0], given)
+        found = [own, *cuts, *map(_criteria, self.taggers[1:], others)]
         self.columns = dict(zip(self.names, found, strict=True))
-        self._add_targets()
         self.Y, self.name = given.Y.matrix, dataset.name
         return documents, given
-
-    def _add_targets(self) -> None:
-        """The criteria of targets of several classes: a wrong target is two wrong labels."""
-        sizes = getattr(self.taggers[0].learner_, "sizes", ())
-        for values in self.columns.values() if sizes else ():
-            wrong = values["hamming_loss"] * sum(sizes) / 2
-            values["exact_match"] = values["subset_accuracy"]
-            values["hamming_score"] = 1.0 - wrong / len(sizes)
 
     def in_batches(
         self, source: Source, files: Sequence[Trained], jobs: int | None, shown: Shown
@@ -90,8 +104,7 @@ class Measuring:
                 advance(done, totals.popleft())
             values = [one for tally in tallies for one in tally.criteria()]
             self.columns = dict(zip(self.names, values, strict=True))
-            self._add_targets()
-            self.Y = tallies[0].Y
+                self.Y = tallies[0].Y
 
     def _asked(self, source: Source, totals: deque[int | None]) -> Iterator[Asked]:
         """What each batch asks; at the end, whether any label was known."""

@@ -266,14 +266,29 @@ def make_codes(learner: Any, source: Any, names: Sequence[Any]) -> None:
         raise InputError(f"got --codes-from {source.data}, which has none of the labels of DATA")
 
 
-def of_targets(learner: Any, dataset: Any) -> tuple[Any, Any]:
-    """Learner and data; targets of several classes each are labels, and a chain learns them."""
+def judges_targets(criterion: str) -> bool:
+    """Whether a criterion, where one is named, is of targets of several classes."""
+    from labelrank.metrics import criteria
+
+    return bool(criterion) and criteria.get(criterion).needs == "classes"
+
+
+def of_targets(learner: Any, dataset: Any, criterion: str = "") -> tuple[Any, Any]:
+    """Learner and data; targets of several classes each are labels: auto or a chain learns them."""
+    if dataset.target_classes is None and judges_targets(criterion):
+        raise InputError(
+            f"got --criterion {criterion}, which judges targets of several classes, but "
+            f"{dataset.name} has labels; use subset_accuracy or hamming_loss"
+        )
     if dataset.target_classes is None:
         return learner, dataset
-    from labelrank import TargetColumns
+    from labelrank import AutoRanker, TargetColumns
     from labelrank.datasets.targets import as_labels
 
     sizes = tuple(map(len, dataset.target_classes))
+    if isinstance(learner, AutoRanker):
+        learner.set_params(sizes=list(sizes), criterion=criterion or "hamming_score")
+        return learner, as_labels(dataset)
     columns = TargetColumns(learner, sizes=sizes)
     columns.check_parameters()
     return columns, as_labels(dataset)

@@ -9,6 +9,10 @@ from typing import Any
 
 import typer
 
+_OF_TARGETS = {
+    "exact_match": "all targets of a row are right", "hamming_score": "share of targets right",
+}  # fmt: skip
+
 
 def console() -> Any:
     """A console as wide as the terminal, or wide enough for any table in a pipe."""
@@ -70,6 +74,12 @@ def verdict(
     rows = [
         (_pointed(name), about[name], *_marked(cells), f"{guess[name]:.4f}")
         for name, cells in criteria_rows({name: chief(one) for name, one in columns.items()})
+    ]
+    of_targets = {name: {key: one[key] for key in _OF_TARGETS if key in one}
+                  for name, one in columns.items()}  # fmt: skip
+    rows += [
+        (_pointed(name), _OF_TARGETS[name] if len(columns) == 1 else "", *_marked(cells), "")
+        for name, cells in criteria_rows(of_targets)
     ]
     table("", ("criterion", "", *columns, "guessing"), rows, right_from=2)
 

@@ -46,7 +46,8 @@ class GradedClassifier(LabelRanker):
     Parameters
     ----------
     estimator : learner or None
-        Answers the binary problems. A calibrated learner of this library learns them all at once;
+        Answers the binary problems. A learner of this library learns them all at once, if it is
+        calibrated or has probabilities (such as a forest);
         any other classifier one after the other, by `predict_proba`, else `decision_function`
         (through a logistic link). None is logistic regression (`IndependentClassifiers`).
     levels : "grades", "ranks" or int
@@ -84,7 +85,8 @@ class GradedClassifier(LabelRanker):
             raise InputError(
                 f"got levels={levels!r}; use 'grades', 'ranks' or a number of at least 1"
             )
-        if isinstance(self.estimator, LabelRanker) and not self.estimator.is_calibrated:
+        base = self.estimator
+        if isinstance(base, LabelRanker) and not (base.is_calibrated or has_probabilities(base)):
             raise InputError(
                 f"got {type(self.estimator).__name__}, a ranker without a threshold of its own; "
                 "put it into a ThresholdedRanker, or use a calibrated learner"

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from labelrank._types import Array
 from labelrank.declared import anything, array, flag, nested, number, seed, stored, threads
 from labelrank.errors import InputError
+from labelrank.learners import blocks as of_targets
 from labelrank.learners.auto.blend import Line, Member, together
 from labelrank.learners.auto.candidates import Size, allowance, candidates, given
 from labelrank.learners.auto.goal import Goal, Judged
@@ -24,11 +25,12 @@ from labelrank.resources import bar
 from labelrank.rows import by_content
 
 _OF_FEATURES = ("features", "names", "contributions")
+_MORE = 3.0
 
 
 @stored(
     "AutoRanker",
-    3,
+    4,
     members_=nested("Member", many=True),
     threshold_=array("f8", "K"),
     count_=nested("Cut", optional=True),
@@ -54,7 +56,8 @@ class AutoRanker(LabelRanker):
         What to be good at: a criterion of sets (micro_f1, macro_f1, example_f1, example_jaccard,
         subset_accuracy, hamming_loss), for which the cut is tuned, or any of rankings and scores
         (ranking_loss, precision_at_1, average_precision, pro_loss, micro_auc, ...), with a cut
-        tuned for micro-F1 (for PRO loss the learner's own threshold).
+        tuned for micro-F1 (for PRO loss where that is best). Where it tells grades apart, learners
+        of grades take part. With `sizes` also exact_match and hamming_score.
     effort : float, default 1.0
         Work, as a multiple of the usual: ten times what scikit-learn's LinearSVC takes, or as much
         as that for more than 10,000 instances.
@@ -62,6 +65,9 @@ class AutoRanker(LabelRanker):
         One linear learner, and a fraction of the work.
     budget : float, default 600.0
         Seconds: a brake for slow machines. A warning says if it left out anything.
+    sizes : sequence of int, or None
+        The labels come in blocks of so many, one of each is relevant: they are the classes of
+        several targets (see `BlockClassifier`). The set has the best label of each block.
     candidates : dict of str to LabelRanker, or None
         Other learners to try, in this order, on the features as given; one of them is kept.
     n_jobs : int or None, trials run at the same time, and threads of the last fit
@@ -102,13 +108,14 @@ class AutoRanker(LabelRanker):
     effort: float = number(1.0, above=0)
     fast: bool = flag(False)
     budget: float = number(600.0, above=0)
+    sizes: Any = None
     candidates: dict[str, Any] | None = None
     n_jobs: int | None = threads()
     random_state: Any = seed()
     verbose: int = 0
 
     def _check_combinations(self) -> None:
-        Goal.of(self.criterion)
+        Goal.of(self.criterion, self.sizes)
         if self.candidates is not None and not self.candidates:
             raise InputError("got no candidates; name at least one learner, or give None")
 
@@ -150,13 +157,15 @@ class AutoRanker(LabelRanker):
     def _race(self, X: Any, Y: sp.csr_array) -> Race:
         random = check_random_state(self.random_state)
         seed = int(random.randint(2**31 - 1))
-        goal = Goal.of(self.criterion).on(Y, one_class=self.target_.one_class)
+        goal = Goal.of(self.criterion, self.sizes).on(Y, one_class=self.target_.one_class)
         if self.candidates is None:
-            field = candidates(X, Y, fast=self.fast)
+            field = candidates(X, Y, goal, fast=self.fast)
             prepared = ways(X)
         else:
             field, prepared = given(self.candidates), {AS_GIVEN: Weighting()}
-        allowed = allowance(Size.of(X, Y), float(self.effort), fast=self.fast)
+        # Grades and targets have kinds of learners of their own that race beside the others.
+        effort = float(self.effort) * (_MORE if goal.graded or goal.blocks else 1.0)
+        allowed = allowance(Size.of(X, Y), effort, fast=self.fast)
         return Race(X, Y, goal, field, prepared, allowed=allowed, budget=float(self.budget),
                     random=random, seed=seed, n_jobs=self.n_jobs)  # fmt: skip
 
@@ -177,19 +186,20 @@ class AutoRanker(LabelRanker):
                 (ranked[k].name, ranked[k].weighting, share, lines[k])
                 for k, share in blend.shares.items()
             ]
-        self._cut(race.goal, judged.tilt, truth, scores)
+        self._cut(race.goal, judged, truth, scores)
         self.calibration_ = Calibration.fit(
             truth, self._relative(scores), one_class=self.target_.one_class
         )
         self._tell(race, judged, [t for t in ranked if t.name != best.name or found], len(scores))
         return chosen
 
-    def _cut(self, goal: Goal, tilt: float, truth: Any, scores: Array) -> None:
+    def _cut(self, goal: Goal, judged: Judged, truth: Any, scores: Array) -> None:
         """Where held-out scores are best cut."""
         if goal.cut is None or goal.one_class:
+            self.threshold_ += judged.cut or 0.0
             return
-        if tilt and goal.rarity is not None:
-            self.threshold_ -= tilt * goal.rarity
+        if judged.tilt and goal.rarity is not None:
+            self.threshold_ -= judged.tilt * goal.rarity
         kinds = CUTS if goal.criterion.needs == "sets" else CUTS[:1]
         cut = best_cut(truth, self._relative(scores), goal.cut, kinds=kinds)
         if cut.kind == "count":
@@ -215,6 +225,25 @@ class AutoRanker(LabelRanker):
             "guessing": sign * race.guessing().value,
             "n_instances": n,
         }
+
+    @property
+    def _set_is_cut(self) -> bool:  # type: ignore[override]
+        return self.sizes is None
+
+    def _members(self, scores: Array) -> Array:
+        if self.sizes is None:
+            return super()._members(scores)
+        return of_targets.members(scores, self.sizes)
+
+    def link(self, scores: Array) -> Array:
+        """Probabilities of scores; those of a block sum to 1."""
+        chances = super().link(scores)
+        return chances if self.sizes is None else of_targets.shared(chances, self.sizes)
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether held-out scores were calibrated."""
+        return self.calibration_ is not None
 
     def _scores(self, X: Any) -> Array:
         return self._relative(self._blended(X))
@@ -248,3 +277,5 @@ class AutoRanker(LabelRanker):
                 raise ValueError("the weighting is of other features")
         if not self.members_:
             raise ValueError("nothing was chosen")
+        if self.sizes is not None:
+            of_targets.check_blocks(self.sizes, self.n_labels_)

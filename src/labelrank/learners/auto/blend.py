@@ -40,18 +40,21 @@ class Line(NamedTuple):
 
     @classmethod
     def of(cls, Y: sp.csr_array, scores: Array, *, shares: bool = False) -> "Line":
-        """The line of the largest likelihood (Platt 2000), that never falls."""
+        """The line of the largest likelihood (Platt 2000), that never falls.
+
+        `Y` may hold levels between 0 and 1.
+        """
         every = max(1, -(-scores.size // _MOST_CELLS))
         scores = cls(shares=shares)(scores)
         truth, scores = Y[::every].toarray(), scores[::every]
         known = ~np.isnan(truth)
-        relevant, s = truth[known] > 0, scores[known].astype(np.float64)
-        n_relevant = int(relevant.sum())
+        relevant, s = np.minimum(truth[known], 1.0), scores[known].astype(np.float64)
+        n_relevant = float(relevant.sum())
         mean, spread = float(s.mean()), float(s.std())
-        if not spread or n_relevant in (0, len(s)):
+        if not spread or not 0 < n_relevant < len(s):
             return cls(shares=shares)
-        target = np.where(relevant, (n_relevant + 1) / (n_relevant + 2),
-                          1 / (len(s) - n_relevant + 2))  # fmt: skip
+        high, low = (n_relevant + 1) / (n_relevant + 2), 1 / (len(s) - n_relevant + 2)
+        target = low + (high - low) * relevant
         slope, offset = _likeliest((s - mean) / spread, target)
         slope = max(slope, 1e-3) / spread
         return cls(slope, offset - slope * mean, shares)

@@ -13,6 +13,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from labelrank._estimators import BaseEstimator
+from labelrank.learners.auto.goal import Goal
+from labelrank.learners.chains.greedy import ClassifierChain, IndependentClassifiers
+from labelrank.learners.chains.target_columns import TargetColumns
+from labelrank.learners.chains.viterbi import ViterbiClassifierChain
 from labelrank.learners.features.nystroem import KernelRanker
 from labelrank.learners.graded import GradedClassifier
 from labelrank.learners.margins.binary_relevance import (
@@ -21,6 +25,7 @@ from labelrank.learners.margins.binary_relevance import (
     LinearBinaryRelevance,
 )
 from labelrank.learners.margins.prosvm import ProSVM
+from labelrank.learners.orders.neighbors import NeighborOrders
 from labelrank.learners.trees.boosted import BoostedTrees
 from labelrank.learners.trees.forest import ForestRanker
 
@@ -32,6 +37,8 @@ _LANES = 16
 # Seconds per cut that a tree tries for an instance.
 _DENSE_CUT, _SPARSE_CUT = 6e-9, 2.5e-8
 LANDMARKS = 500
+# Grades that are told apart, at most; of more, so many about equally frequent ones.
+_LEVELS = 8
 # So much work is allowed even where a LinearSVC takes next to nothing.
 LEAST_WORK, WORK_PER_ROW = 6.0, 0.01
 
@@ -125,6 +132,10 @@ def kernel_cost(size: Size) -> float:
     return 0.02 + 5e-9 * features.cells + 5e-10 * products
 
 
+def near_cost(size: Size) -> float:
+    return 0.01 + 1e-8 * size.rows * (size.stored + 100.0 * size.labels)
+
+
 def linear_svc_cost(size: Size) -> float:
     """What scikit-learn's LinearSVC takes for one label after the other, on two threads; on dense
     features, which are seldom scaled, it rarely converges."""
@@ -136,18 +147,29 @@ def unknown_cost(size: Size) -> float:
     return 0.01 + 2e-8 * size.cells
 
 
-def candidates(X: Any, Y: sp.csr_array, *, fast: bool = False) -> dict[str, Candidate]:
+def candidates(X: Any, Y: sp.csr_array, goal: Goal, *, fast: bool = False) -> dict[str, Candidate]:
     """Named candidates, the first of which chooses the weighting of the features.
 
-    One of each kind comes first: what there is no work for is left out from the end.
+    One of each kind comes first: what there is no work for is left out from the end. Learners of
+    grades lead where grades matter, and are alone where every label is relevant to every instance.
     """
     dense = not sp.issparse(X)
     linear = _one_vs_rest(_FREE if dense else 1.0)
+    graded = _graded(Y)
+    if goal.graded:
+        linear = {name: one for name, one in graded.items() if one.kind == "linear"} | linear
     if fast:
         return {name: one for name, one in linear.items() if "balanced" not in name}
-    found = linear | _orders(X, Y, dense) | _curved(dense)
-    firsts = dict(reversed([(one.kind, name) for name, one in found.items()]))
-    return {name: found[name] for name in [*reversed(firsts.values()), *found]}
+    found = linear | _orders(X, Y, dense) | graded | _curved(dense)
+    if goal.blocks is not None:
+        found |= _chains(goal.blocks)
+    if goal.graded and not Size.of(X, Y).arcs:
+        found = {name: found[name] for name in found if name in graded or "ProSVM" in name}
+        found |= _near(dense)
+    firsts: dict[str, str] = {}
+    for name, one in found.items():
+        firsts.setdefault(one.kind, name)
+    return {name: found[name] for name in [*firsts.values(), *found]}
 
 
 def _curved(dense: bool) -> dict[str, Candidate]:
@@ -193,24 +215,72 @@ def _one_vs_rest(scaling: float) -> dict[str, Candidate]:
 
 
 def _orders(X: Any, Y: sp.csr_array, dense: bool) -> dict[str, Candidate]:
-    """Learners of whole orders, and of grades where there are some."""
+    """Learners of whole orders."""
     many = Size.of(X, Y).arcs > MOST_ARCS
     name = "ProSVM-A" if many else "ProSVM"
     # After three epochs hardly the ranking changes; an intercept is worse for texts.
-    found = {
+    return {
         f"{name} C={C:g}": Candidate(
             ProSVM(C=C, approximate=many, fit_intercept=dense, max_iter=3), "order", order_cost
         )
         for C in ((5, 1) if dense else (40, 20))
     }
-    grades = np.unique(Y.data[Y.data > 0])
-    if 1 < len(grades) <= _LANES:
-        logistic = BinaryRelevanceLogistic(C=2.0, fit_intercept=True, tol=0.1)
-        found["graded logistic"] = Candidate(
-            GradedClassifier(logistic), "linear",
-            lambda size: len(grades) * logistic_cost(size),
-        )  # fmt: skip
-    return found
+
+
+def _graded(Y: sp.csr_array) -> dict[str, Candidate]:
+    """Learners of whether a label reaches a grade, where there are several grades."""
+    n_grades = len(np.unique(Y.data[Y.data > 0]))
+    if n_grades < 2:
+        return {}
+    levels: Any = "grades" if n_grades <= _LEVELS else _LEVELS
+    times = float(min(n_grades, _LEVELS))
+
+    def logistic(C: float) -> BinaryRelevanceLogistic:
+        return BinaryRelevanceLogistic(C=C, fit_intercept=True, tol=0.1)
+
+    kernel = KernelRanker(logistic(2.0), n_components=LANDMARKS)
+    raw: dict[str, Any] = {"weighted": False}
+    made: dict[str, tuple[Any, str, Callable[[Size], float], dict[str, Any]]] = {
+        "graded logistic": (logistic(2.0), "linear", logistic_cost, {}),
+        "graded logistic C=0.5": (logistic(0.5), "linear", logistic_cost, {}),
+        "graded forest": (ForestRanker(), "forest", forest_cost, raw),
+        "graded forest, leaves of 3": (
+            ForestRanker(min_samples_leaf=3), "forest", partial(forest_cost, leaf=3), raw),
+        "graded kernel": (kernel, "kernel", kernel_cost, {}),
+    }  # fmt: skip
+
+    def all_levels(cost: Callable[[Size], float]) -> Callable[[Size], float]:
+        return lambda size: cost(
+            size._replace(labels=int(times * size.labels), relevant=int(times * size.relevant / 2))
+        )
+
+    return {
+        name: Candidate(GradedClassifier(one, levels=levels), kind, all_levels(cost), **more)
+        for name, (one, kind, cost, more) in made.items()
+    }
+
+
+def _near(dense: bool) -> dict[str, Candidate]:
+    """The consensus of near orders, of features that are alike in scale."""
+    return {
+        f"{n} near orders": Candidate(NeighborOrders(n), "neighbors", near_cost)
+        for n in ((10, 5) if dense else ())
+    }
+
+
+def _chains(blocks: tuple[int, ...]) -> dict[str, Candidate]:
+    """Chains over targets of several classes."""
+    kinds = {
+        "independent classifiers": IndependentClassifiers(),
+        "classifier chain": ClassifierChain(order="random"),
+        "Viterbi chain": ViterbiClassifierChain(order="random"),
+    }
+    return {
+        name: Candidate(
+            TargetColumns(chain, sizes=blocks), "chain", lambda size: 2 * logistic_cost(size)
+        )
+        for name, chain in kinds.items()
+    }
 
 
 def given(learners: dict[str, Any]) -> dict[str, Candidate]:

@@ -202,10 +202,15 @@ class Race:
         return Trial(name, way, size, judged, work, time.perf_counter() - start), scores
 
     def guessing(self) -> Judged:
-        """What ranking by frequency is worth to the judges."""
+        """What ranking by frequency, or by mean grade, is worth to the judges."""
         counts = np.bincount(self.Y.indices[self.Y.data > 0], minlength=self.Y.shape[1])
         frequency = (counts / self.size.rows).astype(np.float32)
-        return self.goal.judge(self.Y[self.judges], np.tile(frequency, (len(self.judges), 1)))
+        truth, n_judges = self.Y[self.judges], len(self.judges)
+        judged = self.goal.judge(truth, np.tile(frequency, (n_judges, 1)))
+        if not self.goal.graded:
+            return judged
+        grades = np.nan_to_num(self.Y.toarray()).mean(axis=0, dtype=np.float64)
+        return max(judged, self.goal.judge(truth, np.tile(grades, (n_judges, 1))))
 
     def first(self) -> tuple[str, str]:
         """What is taken where nothing can be tried."""
@@ -219,9 +224,10 @@ class Race:
     def blend(self, ranked: list[Trial]) -> tuple[Blend, list[Line]] | None:
         """A blend of what was tried on most instances, and the lines of all of that."""
         truth, lines, scores = self.Y[self.judges], [], []
+        levels = self.goal.levels(truth)
         for trial in ranked:
             given = self.scores[trial.name, trial.weighting]
-            lines.append(Line.of(truth, given, shares=self.field[trial.name].shares))
+            lines.append(Line.of(levels, given, shares=self.field[trial.name].shares))
             scores.append(lines[-1](given))
         costs = [self.cost(trial.name) for trial in ranked]
         found = best_blend(self.goal, truth, scores, costs, self.allowed - self.spent)

@@ -12,10 +12,10 @@ from sklearn.base import clone
 from labelrank._types import Array, Float64
 from labelrank.declared import a_learner, nested, stored
 from labelrank.errors import InputError
-from labelrank.learners.base import Answer, LabelRanker
+from labelrank.learners.base import LabelRanker
 from labelrank.learners.chains.base import ColumnLearner
 
-_SMALLEST = 1e-15
+_SMALLEST, _LIFT = 1e-15, 1e-6
 
 
 @stored("TargetColumns", 1, estimator_=nested())
@@ -25,7 +25,7 @@ class TargetColumns(LabelRanker):
 
     The columns of Y stand in groups, one per target; in each the class that the instance has is
     relevant. The set is the path of the chain, one class per target; scores are the log odds of
-    its marginal probabilities.
+    its marginal probabilities, that of the path lifted to the largest of its target.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class TargetColumns(LabelRanker):
         if not isinstance(self.estimator, ColumnLearner):
             raise InputError(
                 f"got {type(self.estimator).__name__} for targets of several classes each; use a "
-                "chain: IC, CC, PCC, MCC, VCC, MsCC, VsCC or ECC"
+                "chain: IC, CC, PCC, MCC, VCC, MsCC, VsCC or ECC; or auto"
             )
 
     def _check_values(self, X: Any, Y: sp.csr_array) -> None:
@@ -86,14 +86,13 @@ class TargetColumns(LabelRanker):
         known = zip(self._groups, self.estimator_.column_classes_, marginals, strict=True)
         for group, classes, given in known:
             shares[:, group.start + classes.astype(np.int64)] = given
-        return np.asarray(logit(np.clip(shares, _SMALLEST, 1 - _SMALLEST)))
-
-    def _answer(self, X: Any) -> Answer:
-        members = np.zeros((X.shape[0], self.n_labels_), bool)
+        scores = np.asarray(logit(np.clip(shares, _SMALLEST, 1 - _SMALLEST)))
         rows, path = np.arange(X.shape[0]), self.estimator_.predict(X).astype(np.int64)
         for group, chosen in zip(self._groups, path.T, strict=True):
-            members[rows, group.start + chosen] = True
-        return Answer(self._scores(X), members)
+            block = scores[:, group]
+            ahead = block.argmax(axis=1) != chosen
+            block[rows, chosen] = np.where(ahead, block.max(axis=1) + _LIFT, block[rows, chosen])
+        return scores
 
     def _members(self, scores: Array) -> Array:
         """The best class of each target."""
