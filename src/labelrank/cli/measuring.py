@@ -104,7 +104,7 @@ class Measuring:
                 advance(done, totals.popleft())
             values = [one for tally in tallies for one in tally.criteria()]
             self.columns = dict(zip(self.names, values, strict=True))
-                self.Y = tallies[0].Y
+            self.Y = tallies[0].Y
 
     def _asked(self, source: Source, totals: deque[int | None]) -> Iterator[Asked]:
         """What each batch asks; at the end, whether any label was known."""
