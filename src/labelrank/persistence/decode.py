@@ -64,6 +64,7 @@ def _without_count(old: Contents) -> Contents:
 OLDER: dict[tuple[str, int], Callable[[Contents], Contents]] = {
     ("AutoRanker", 1): _of_members,
     ("AutoRanker", 2): _without_count,
+    ("AutoRanker", 3): lambda old: old,  # it knew no targets of several classes
     ("Weighting", 1): _with_scales,
     # Perceptrons had no constant.
     ("BinaryRelevancePerceptron", 1): lambda old: old,
