@@ -243,7 +243,7 @@ class AutoRanker(LabelRanker):
     @property
     def has_probabilities(self) -> bool:
         """Whether held-out scores were calibrated."""
-        return self.calibration_ is not None
+        return getattr(self, "calibration_", None) is not None
 
     def _scores(self, X: Any) -> Array:
         return self._relative(self._blended(X))
