@@ -347,10 +347,10 @@ def test_the_catalog_has_it():
 
 def test_large_label_sets_are_ranked_by_fewer_preferences():
     X, Y = data(60)
-    assert "ProSVM C=20" in candidates(X, Y)
+    assert "ProSVM C=20" in candidates(X, Y, Goal.of("micro_f1"))
     rows, columns = np.repeat(np.arange(20_000), 3), np.tile([0, 1, 2], 20_000)
     wide = sp.csr_array((np.ones(60_000), (rows, columns)), shape=(20_000, 4000))
-    found = candidates(X, wide)["ProSVM-A C=20"].learner
+    found = candidates(X, wide, Goal.of("micro_f1"))["ProSVM-A C=20"].learner
     assert isinstance(found, ProSVM)
     assert found.approximate
 
@@ -486,7 +486,8 @@ def test_rows_may_get_a_number_of_labels_of_their_own():
 
 def test_all_kinds_begin_before_a_kind_has_its_second_turn():
     X, Y = bent(300)
-    kinds = [one.kind for one in candidates(X, sp.csr_array(Y)).values()]
+    field = candidates(X, sp.csr_array(Y), Goal.of("micro_f1"))
+    kinds = [one.kind for one in field.values()]
     n_kinds = len(set(kinds))
     assert {"linear", "order", "forest", "kernel", "boosting"} <= set(kinds)
     assert len(set(kinds[:n_kinds])) == n_kinds
