@@ -44,7 +44,7 @@ _HOME = {
     "CalibratedRanker": "learners.held_out.calibrated",
     "CorrectedRanker": "learners.corrections.corrected",
     "AutoRanker": "learners.auto.auto",
-    "BlockClassifier": "learners.blocks",
+    "BlockClassifier": "learners.auto.blocks",
     "AdaBoostMH": "learners.boosting",
     "MLkNN": "learners.neighbors",
     "GradedClassifier": "learners.graded",

@@ -13,8 +13,8 @@ from labelrank import table as table
 from labelrank import testing as testing
 from labelrank import text as text
 from labelrank.learners.auto.auto import AutoRanker as AutoRanker
+from labelrank.learners.auto.blocks import BlockClassifier as BlockClassifier
 from labelrank.learners.bagged import BaggedRanker as BaggedRanker
-from labelrank.learners.blocks import BlockClassifier as BlockClassifier
 from labelrank.learners.boosting import AdaBoostMH as AdaBoostMH
 from labelrank.learners.chains.greedy import ClassifierChain as ClassifierChain
 from labelrank.learners.chains.greedy import IndependentClassifiers as IndependentClassifiers

@@ -50,8 +50,6 @@ def fit(
     check_writable(out)
     asked = only("--criterion", criterion)
     goal = _goal(recipe, criterion=asked, budget=budget, fast=fast)
-    if models.judges_targets(asked):  # whether there are such targets shows when data are read
-        del goal["criterion"]
     learner = recipe.make(goal)
     with shown.progress(f"reading {source.data}"):
         learner, whole = models.of_targets(learner, source.read("train"), asked)
@@ -163,6 +161,7 @@ def _show_trials(trials: list[dict[str, Any]], criterion: str) -> None:
 
 def _goal(recipe: Recipe, **asked: Any) -> dict[str, Any]:
     """The options of `auto` that were given."""
+    from labelrank.cli import models
     from labelrank.errors import InputError
 
     given = {key: value for key, value in asked.items() if value}
@@ -170,4 +169,6 @@ def _goal(recipe: Recipe, **asked: Any) -> dict[str, Any]:
         raise InputError(
             f"got --{next(iter(given))} with --learner {recipe.learner}; it goes with auto alone"
         )
+    if models.judges_targets(given.get("criterion", "")):
+        del given["criterion"]  # whether there are such targets shows when data are read
     return given

@@ -42,7 +42,7 @@ def of_targets(tagger: Any, Y: Any, members: Any) -> dict[str, float]:
     sizes = getattr(tagger.learner_, "sizes", None)
     if not sizes:
         return {}
-    from labelrank.learners.blocks import as_codes
+    from labelrank.learners.auto.blocks import as_codes
     from labelrank.metrics import exact_match, hamming_score
 
     truth, answer = as_codes(Y, sizes), as_codes(members, sizes)

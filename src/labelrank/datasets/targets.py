@@ -13,7 +13,7 @@ def as_labels(dataset: Dataset) -> Dataset:
     """The data set with a label ``target=class`` for each class; others stay as they are."""
     if dataset.target_classes is None:
         return dataset
-    from labelrank.learners import blocks
+    from labelrank.learners.auto import blocks
 
     names = [
         f"{target}={name}"

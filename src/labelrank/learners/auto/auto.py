@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from labelrank._types import Array
 from labelrank.declared import anything, array, flag, nested, number, seed, stored, threads
 from labelrank.errors import InputError
-from labelrank.learners import blocks as of_targets
+from labelrank.learners.auto import blocks as of_targets
 from labelrank.learners.auto.blend import Line, Member, together
 from labelrank.learners.auto.candidates import Size, allowance, candidates, given
 from labelrank.learners.auto.goal import Goal, Judged

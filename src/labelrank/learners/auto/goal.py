@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from labelrank import decoding
 from labelrank._types import Array
 from labelrank.errors import InputError
-from labelrank.learners import blocks as of_targets
+from labelrank.learners.auto import blocks as of_targets
 from labelrank.learners.thresholded import METRICS, best_threshold
 from labelrank.metrics import criteria
 from labelrank.metrics.criteria import Criterion

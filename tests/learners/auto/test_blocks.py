@@ -17,7 +17,7 @@ from labelrank import (
     persistence,
 )
 from labelrank.errors import InputError
-from labelrank.learners.blocks import as_codes, as_labels, first_of_blocks, members, shared
+from labelrank.learners.auto.blocks import as_codes, as_labels, first_of_blocks, members, shared
 from labelrank.testing import check_learner
 
 BLOCKS = [3, 2]
