@@ -49,8 +49,7 @@ def fit(
 
     check_writable(out)
     asked = only("--criterion", criterion)
-    goal = _goal(recipe, criterion=asked, budget=budget, fast=fast)
-    learner = recipe.make(goal)
+    learner = recipe.make(_goal(recipe, criterion=asked, budget=budget, fast=fast))
     with shown.progress(f"reading {source.data}"):
         learner, whole = models.of_targets(learner, source.read("train"), asked)
         models.check_labels(whole)
