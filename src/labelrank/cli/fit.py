@@ -60,13 +60,12 @@ def fit(
         show(facts)
     if codes_from is not None:
         with shown.progress(f"making codes from {codes_from}"):
-            others = replace(source, data=codes_from, part=None)
-            models.make_codes(learner, others, dataset.label_names)
+            codes = replace(source, data=codes_from, part=None)
+            models.make_codes(learner, codes, dataset.label_names)
     if dry_run:
         _tell_costs(models.forecast(recipe, learner, dataset), recipe, facts, shown)
         return
-    place = out or Path(f"{Path(dataset.name).name}.labelrank")
-    check_writable(place)
+    check_writable(place := out or Path(f"{Path(dataset.name).name}.labelrank"))
     tagger = _taught(recipe, learner, dataset, shown)
     path = persistence.save(tagger, place)
     summary = {**tagger.summary_, "model": str(path), "bytes": path.stat().st_size}
