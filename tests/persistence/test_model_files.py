@@ -89,7 +89,7 @@ def test_any_safetensors_reader_can_open_it(tmp_path):
 def test_inspect_reads_the_header_alone(tagger, good, tmp_path):
     told = persistence.inspect(written(tmp_path, good))
     assert told["model"] == "Tagger"
-    assert told["learner"] == "BinaryRelevancePerceptron"
+    assert told["learner"] == "AutoRanker"
     assert (told["n_labels"], told["n_features"], told["format_version"]) == (3, 5, 2)
     assert told["summary"] == tagger.summary_
     assert told["n_bytes"] == len(good)

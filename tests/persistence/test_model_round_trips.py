@@ -49,10 +49,14 @@ from sklearn.utils import get_tags
 import labelrank
 from labelrank import (
     BinaryRelevancePerceptron,
+    ForestRanker,
+    IndependentClassifiers,
     LabelCodes,
     MulticlassMultilabelPerceptron,
     RelevanceBinarizer,
     Tagger,
+    TargetColumns,
+    TextEncoder,
     TextVectorizer,
     persistence,
 )
@@ -168,6 +172,9 @@ BASES = {
     "ThresholdedRanker": BinaryRelevancePerceptron(random_state=0),
     "CorrectedRanker": BinaryRelevancePerceptron(random_state=0),
     "TwoStageRanker": BinaryRelevancePerceptron(random_state=0),
+    "CalibratedRanker": BinaryRelevancePerceptron(random_state=0),
+    "LevelRanker": ForestRanker(n_estimators=5, random_state=0),
+    "TargetColumns": IndependentClassifiers(),
 }
 
 
@@ -177,10 +184,16 @@ def test_every_learner_of_the_library_answers_as_before(cls, parameters, tmp_pat
     for name, parameter in parameters.items():
         if parameter.default is parameter.empty:
             options[name] = BASES.get(cls.__name__, LogisticRegression())
+    relevance = Y
+    if cls is TargetColumns:
+        options["sizes"], relevance = (
+            (2, 2),
+            np.column_stack([Y[:, :2], 1 - Y[:, :2]])[:, [0, 2, 1, 3]],
+        )
     learner = cls(**options)
     reads_texts = get_tags(learner).input_tags.string
     documents = [str(row) for row in X.tolist()] if reads_texts else X
-    fitted = learner.fit(documents, Y)
+    fitted = learner.fit(documents, relevance)
     same(outputs(round_trip(fitted, tmp_path), documents), outputs(fitted, documents))
 
 
@@ -222,6 +235,7 @@ def test_every_listed_class_has_a_round_trip():
     tested = [*CLASSIFIERS, *MULTILABEL, *REGRESSORS, *VECTORIZERS, *[m for m, _ in BINARIZERS]]
     classes = {type(part) for model in tested for part in _parts(model)}
     classes |= {cls for cls, _ in LEARNERS} | {Tagger, _ConstantPredictor, LabelCodes}
+    classes |= {TextEncoder}  # see tests/test_encoder.py
     listed = {names._find(name) for name in names.PLACES if name not in names._PARTS}
     listed.discard(None)
     assert listed <= classes
@@ -236,7 +250,7 @@ def _parts(model):
 
 @pytest.mark.parametrize("representation", ["tfidf", "hashing"])
 def test_a_tagger_comes_back_whole_and_goes_on_learning(representation, tmp_path):
-    model = Tagger(representation=representation).fit(TEXTS, LISTS, name="toy")
+    model = Tagger(representation=representation).partial_fit(TEXTS, LISTS, name="toy")
     loaded = round_trip(model, tmp_path)
     assert loaded.rank(TEXTS) == model.rank(TEXTS)
     assert (loaded.label_names_, loaded.summary_) == (model.label_names_, model.summary_)
