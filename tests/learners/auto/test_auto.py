@@ -504,3 +504,14 @@ def test_a_row_without_a_feature_gets_the_frequencies_as_its_reason(packages):
         assert len(reason.features) == len(reason.contributions) == 0
         margin = scores[label] - (0 if over is None else scores[over])
         assert reason.margin == reason.constant == pytest.approx(margin)
+
+
+def test_one_large_column_does_not_hide_rare_features():
+    random = np.random.default_rng(0)
+    words = (random.random((500, 80)) < 0.04).astype(float)
+    Y = np.column_stack([words[:, :3].any(axis=1), words[:, 3:9].any(axis=1)]).astype(int)
+    codes = random.integers(1, 900, (500, 1)).astype(float)
+    X = sp.csr_array(np.hstack([codes, words]))
+    auto = AutoRanker(fast=True, random_state=0).fit(X[:400], Y[:400])
+    assert auto.weighting_.unit
+    assert metrics.f1(Y[400:], auto.predict(X[400:]), average="micro") > 0.9

@@ -93,6 +93,11 @@ def _of_counts(X: Any) -> dict[str, Weighting]:
     some = lengths[lengths > 0]
     if len(some) and some.max() > _ALIKE_ROWS * some.min():
         found["rows of length 1"] = Weighting(unit=True)
+    squares = np.bincount(X.indices, np.square(X.data, dtype=np.float64), X.shape[1])
+    spread = np.sqrt(squares / max(X.shape[0], 1))
+    if not _alike(spread[spread > 0]):
+        factors = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        found["columns scaled, rows of length 1"] = Weighting(1.0, factors, unit=True)
     if X.nnz and X.data.min() < 0:
         return found
     counts = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
@@ -116,10 +121,14 @@ def _of_numbers(X: Array) -> dict[str, Weighting]:
         "standardised, rows of length 1": Weighting(1.0, factors, mean, unit=True),
         "standardised, damped": Weighting(0.5, factors**0.5, mean),
     }
-    some = spread[varies]
-    if len(some) and some.max() <= _ALIKE_COLUMNS * some.min():
+    if varies.any() and _alike(spread[varies]):
         found[AS_GIVEN] = Weighting()
     return found
+
+
+def _alike(spread: Float64) -> bool:
+    """Whether columns are of much the same scale."""
+    return not len(spread) or bool(spread.max() <= _ALIKE_COLUMNS * spread.min())
 
 
 def mean_square(X: Any) -> float:
