@@ -101,7 +101,7 @@ def of_tagger(
     >>> tagger = Tagger().fit(data.train.texts, data.train.Y, label_names=data.label_names)
     >>> results = report.of_tagger(tagger, data.test.texts, data.test.Y, data="debtags-sample")
     >>> results.title
-    'BinaryRelevancePerceptron on debtags-sample'
+    'AutoRanker on debtags-sample'
     >>> html = report.page(results)
     """
     given = given or answers(tagger, documents, labels)
