@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -49,10 +50,15 @@ def aligned_zeros(
     return room[skip : skip + size].reshape(shape)
 
 
+def n_threads(n_jobs: int | None) -> int:
+    """How many `n_jobs` asks for (None: 1, -1: all cores); 1 in one of several processes."""
+    return 1 if multiprocessing.current_process().daemon else effective_n_jobs(n_jobs)
+
+
 def run_jobs(jobs: Iterable[Callable[[], T]], n_jobs: int | None) -> list[T]:
     """Results in the order of the jobs, whatever `n_jobs` (None: 1, -1: all cores)."""
     jobs = list(jobs)
-    workers = min(effective_n_jobs(n_jobs), len(jobs))
+    workers = min(n_threads(n_jobs), len(jobs))
     if workers <= 1:
         return [job() for job in jobs]
     with ThreadPoolExecutor(workers) as pool:
@@ -61,7 +67,7 @@ def run_jobs(jobs: Iterable[Callable[[], T]], n_jobs: int | None) -> list[T]:
 
 def row_chunks(n_rows: int, n_jobs: int | None, least: int = 256) -> list[tuple[int, int]]:
     """Spans of rows for `run_jobs`: about four per worker, none shorter than `least`."""
-    wanted = max(1, min(4 * effective_n_jobs(n_jobs), n_rows // least))
+    wanted = max(1, min(4 * n_threads(n_jobs), n_rows // least))
     bounds = [n_rows * part // wanted for part in range(wanted + 1)]
     return list(itertools.pairwise(bounds))
 

@@ -402,3 +402,12 @@ def test_a_reader_that_stops_early_ends_a_table_without_noise(model, tmp_path):
     done = subprocess.run(["sh", "-c", line], capture_output=True, timeout=120, check=False)
     assert done.returncode == 0
     assert done.stderr == b""
+
+
+def test_a_model_that_has_all_cores_says_nothing_of_them_in_processes(shell, tmp_path):
+    rows = [f'{{"text": "{word} prices", "labels": ["{word}"]}}' for word in ("oil", "rye") * 8]
+    (tmp_path / "a.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert shell("fit", "a.jsonl", "-o", "m", "-q").returncode == 0
+    done = shell("predict", "m", "a.jsonl", "-o", "out.csv", "--jobs", "2")
+    assert done.returncode == 0
+    assert b"n_jobs" not in done.stderr + done.stdout

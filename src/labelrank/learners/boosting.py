@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 from scipy.special import expit
 
 from labelrank._types import Array, Float32, Int32
 from labelrank.declared import array, choice, number, stored, threads, value
 from labelrank.kernels import boosting as kernels
 from labelrank.learners.base import LabelRanker
-from labelrank.resources import aligned_zeros, require, row_chunks, run_jobs, track
+from labelrank.resources import aligned_zeros, n_threads, require, row_chunks, run_jobs, track
 from labelrank.rows import Rows, as_rows
 
 WEAK = {"real": kernels.REAL, "discrete": kernels.DISCRETE, "abstaining": kernels.ABSTAINING}
@@ -41,7 +40,7 @@ class Cuts(NamedTuple):
         """Runs in spans of about equal work, for `run_jobs`."""
         work = np.cumsum(np.diff(self.runs.start) + 4 * np.diff(self.runs.first_cut))
         total = int(work[-1]) if len(work) else 0
-        parts = max(1, min(4 * effective_n_jobs(n_jobs), total * n_labels // _WORTH_A_THREAD))
+        parts = max(1, min(4 * n_threads(n_jobs), total * n_labels // _WORTH_A_THREAD))
         inner = np.searchsorted(work, [total * part // parts for part in range(1, parts)])
         bounds = [0, *inner.tolist(), len(work)]
         return [(a, b) for a, b in itertools.pairwise(bounds) if a < b]

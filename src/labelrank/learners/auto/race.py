@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -26,7 +25,7 @@ from labelrank.learners.auto.blend import Blend, Line, best_blend
 from labelrank.learners.auto.candidates import Candidate, Size
 from labelrank.learners.auto.goal import Goal, Judged
 from labelrank.learners.auto.weighting import AS_GIVEN, Weighting
-from labelrank.resources import run_jobs
+from labelrank.resources import n_threads, run_jobs
 
 HELD = 5
 MOST_HELD = 8_000_000
@@ -141,7 +140,7 @@ class Race:
     def _round(self, entered: list[tuple[str, str]], size: int) -> Iterator[str]:
         """Trials of (learner, weighting); those for which no work is left are skipped."""
         admitted = [one for one in entered if self._admits(*one, size)]
-        width = effective_n_jobs(self.n_jobs)
+        width = n_threads(self.n_jobs)
         for start in range(0, len(admitted), width):
             jobs = []
             for name, way in admitted[start : start + width]:

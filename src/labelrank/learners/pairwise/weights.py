@@ -12,14 +12,13 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 
 from labelrank._types import Float32, Float64, Int64
 from labelrank.declared import array, nested, stored
 from labelrank.kernels import pairwise as kernels
 from labelrank.kernels.pairwise import SIDE, WIDTH
 from labelrank.learners.pairwise.scorer import Course, Lesson, PairScorer, within
-from labelrank.resources import aligned_zeros, require, row_chunks, run_jobs
+from labelrank.resources import aligned_zeros, n_threads, require, row_chunks, run_jobs
 from labelrank.rows import Rows, as_rows
 
 _MOST_ROWS = 32768
@@ -114,7 +113,7 @@ class PrimalPairScorer(PairScorer):
             for block in range(self._n_threshold_blocks):
                 jobs["threshold", block] = partial(learn, block, self._update, weights)
         n_tiles, mentions = _n_tiles(self.n_labels), self._mentions(Y, order, SIDE)
-        size = max(1, n_tiles // (16 * effective_n_jobs(n_jobs))) if n_jobs else 1
+        size = max(1, n_tiles // (16 * n_threads(n_jobs))) if n_jobs else 1
         learn = partial(kernels.learn_pairs, *X[:3], mentions, self._tiles())
         weights = self.pairs.for_kernels
         for first in range(0, n_tiles, size):
@@ -274,7 +273,7 @@ def _n_tiles(n_labels: int) -> int:
 
 def _spans(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
     """Rows of each voting job: long, for each goes through all weights once; but bounded."""
-    workers = effective_n_jobs(n_jobs)
+    workers = n_threads(n_jobs)
     n_spans = max(1, min(workers * -(-n_rows // (workers * _MOST_ROWS)), n_rows))
     bounds = [n_rows * part // n_spans for part in range(n_spans + 1)]
     return list(itertools.pairwise(bounds))
