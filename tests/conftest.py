@@ -1,6 +1,7 @@
 """Where the tests find real data, and how they say that it is missing."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 def pytest_configure(config):
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "LABELRANK_DATA" not in os.environ and _BESIDE.is_dir():
         os.environ["LABELRANK_DATA"] = str(_BESIDE)
 

@@ -12,6 +12,7 @@ from labelrank import relevance as relevance
 from labelrank import table as table
 from labelrank import testing as testing
 from labelrank import text as text
+from labelrank.encoder import TextEncoder as TextEncoder
 from labelrank.learners.auto.auto import AutoRanker as AutoRanker
 from labelrank.learners.auto.blocks import BlockClassifier as BlockClassifier
 from labelrank.learners.bagged import BaggedRanker as BaggedRanker

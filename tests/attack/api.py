@@ -13,11 +13,11 @@ import polars as pl
 import scipy.sparse as sp
 from sklearn.utils import get_tags
 
-from attack.models import QUICKER, UNSTORABLE
+from attack.models import QUICKER
 from labelrank import RelevanceBinarizer, Tagger, catalog, decoding, metrics, testing
 from labelrank.errors import LabelrankError
 
-FOREIGN = ("one-vs-all", "round-robin", "trees", "SVM-linear", *UNSTORABLE)
+FOREIGN = ("one-vs-all", "round-robin", "trees", "SVM-linear")
 METHODS = (
     *("fit", "partial_fit", "decision_function", "predict", "rank", "score", "answer", "why"),
     *("predict_proba", "parameter", "tagger", "criterion", "binarizer", "decoding"),

@@ -108,10 +108,6 @@ def test_a_device_or_pipe_is_not_replaced_by_a_model(run, news, tmp_path):
 
 
 @pytest.mark.data
-def test_targets_of_several_classes_are_no_labels(run, tmp_path):
-    refused(run("fit", "solar-flare", "-o", tmp_path / "m"), "solar-flare", "chains")
-
-
 def test_texts_do_not_go_into_a_model_of_matrices(run, model, news, tmp_path):
     (tmp_path / "x.svm").write_text("0 1:1\n1 2:1\n")
     refused(run("predict", model, tmp_path / "x.svm"), "text")

@@ -120,7 +120,7 @@ class NaiveBayesRanker(IncrementalRanker):
         if self.scores == "log_odds":
             prior = _log(sums.n_relevant) - _log(n_known)
         else:  # drawn among all labels, each as often as among the documents that know it
-            often = sums.n_relevant * (sums.n_total / np.maximum(n_known, 1.0))
+            often = sums.n_relevant / np.maximum(n_known, 1.0)
             prior = _log(often) - _log(often.sum())
         weights, offset = self._log_weights(sums.relevant, sums.n_relevant, prior)
         length = other = np.zeros((3, 0))

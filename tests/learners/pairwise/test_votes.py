@@ -141,7 +141,8 @@ def test_a_draw_is_a_vote_for_the_smaller_index():
 
 
 def test_couplings_go_by_their_names():
-    assert {"wu-lin-weng": wu_lin_weng, "hastie-tibshirani": hastie_tibshirani} == voting.COUPLINGS
+    named = {"wu-lin-weng": wu_lin_weng, "hastie-tibshirani": hastie_tibshirani}
+    assert named.items() <= voting.COUPLINGS.items()
 
 
 @pytest.mark.parametrize("coupling", voting.COUPLINGS)

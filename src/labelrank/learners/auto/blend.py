@@ -19,8 +19,8 @@ from labelrank.learners.auto.goal import Goal, Judged
 from labelrank.learners.auto.weighting import Weighting
 
 MOST_MEMBERS = 12
-# A blend is kept if it gains so many standard errors.
-_BEYOND = 1.0
+# A blend is kept if it gains so many standard errors, and so much of what is left to gain.
+_BEYOND, _WORTH_IT = 1.0, 0.005
 _MOST_CELLS = 2_000_000
 _STEPS, _LEAST_SHARE = 50, 1e-6
 
@@ -172,7 +172,9 @@ def best_blend(
         total, best = total + (few[k] - total) / len(picked), judged
     if len(set(picked)) == 1:
         return None
-    if best.value - alone.value <= _BEYOND * goal.noise(truth, (total, best), (few[0], alone)):
+    gain, left = best.value - alone.value, goal.distance(alone.value)
+    chance = goal.noise(truth, (total, best), (few[0], alone))
+    if gain <= max(_BEYOND * chance, _WORTH_IT * left):
         return None
     shares = {k: count / len(picked) for k, count in sorted(Counter(picked).items())}
     blended = sum(share * scores[k] for k, share in shares.items())

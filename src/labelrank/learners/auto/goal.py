@@ -105,6 +105,10 @@ class Goal(NamedTuple):
             answer = sp.csr_array(members)
         return self.criterion.direction * self.criterion(Y, answer)
 
+    def distance(self, value: float) -> float:
+        """How far a value is from the best there is."""
+        return (1.0 if self.criterion.direction > 0 else 0.0) - value
+
     def noise(self, Y: sp.csr_array, one: tuple[Array, Judged], two: tuple[Array, Judged]) -> float:
         """Standard error of the difference of two values, by leaving out groups of instances."""
         n = Y.shape[0]
