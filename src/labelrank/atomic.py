@@ -63,17 +63,28 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[
             os.close(folder)
 
 
-def check_writable(path: str | os.PathLike[str] | None) -> None:
-    """Refuse a path that `atomic_write` would refuse, before hours of work; None is no path.
+def check_writable(path: str | os.PathLike[str] | None, *inputs: Any) -> None:
+    """Refuse a path that `atomic_write` would refuse, or a file that is read, before hours of work;
+    None is no path.
 
     >>> check_writable("/")
     Traceback (most recent call last):
     labelrank.errors.MissingError: / is a folder; give the path of a file to write
     """
     if path is not None:
+        for read in inputs:
+            if read is not None and _are_one(path, read):
+                raise InputError(f"got {path} to write, which is read too; name another file")
         descriptor, temporary = _temporary(Path(os.path.realpath(path)))
         os.close(descriptor)
         os.unlink(temporary)
+
+
+def _are_one(path: str | os.PathLike[str], other: Any) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except (OSError, ValueError):
+        return False
 
 
 def hold(descriptor: int) -> bool:

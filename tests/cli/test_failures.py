@@ -230,3 +230,22 @@ def test_the_usual_place_of_a_model_is_tried_before_anything_is_learned(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "news.labelrank").mkdir()
     refused(run("fit", news, "-q"), "is a folder")
+
+
+def test_what_is_read_is_not_written_over(run, model, tmp_path):
+    rows = "\n".join(f"{word} prices,{word}" for word in ("oil", "rye") * 6)
+    data, own = tmp_path / "data.csv", tmp_path / "model.csv"
+    data.write_text(f"text,labels\n{rows}\n", encoding="utf-8")
+    own.write_bytes(model.read_bytes())
+    link = tmp_path / "link.csv"
+    link.symlink_to(data)
+    for path in (data, own):
+        before = path.read_bytes()
+        for command in (
+            ["fit", data, "-o", data], ["fit", data, "-l", "BR", "-o", link],
+            ["tune", data, "-o", data], ["predict", model, data, "-o", link],
+            ["predict", own, data, "-o", own], ["evaluate", model, data, "--report", data],
+            ["evaluate", own, data, "--report", own], ["learn", own, data, "-o", data],
+        ):  # fmt: skip
+            refused(run(*command), "is read too")
+        assert path.read_bytes() == before

@@ -197,3 +197,9 @@ def test_digits_of_one_length_with_zeros_before_them_are_names():
     assert found(["01067", "10115", "99084", "01067"]).why == "3 categories"
     assert role(["5", "07", "12"]) == role(["0.5", "1.5"]) == role(["10", "12", "15"]) == "number"
     assert role([*["12", "34"] * 4, "05"], "n") == "category"
+
+
+def test_numbers_without_end_do_not_make_a_category_of_numbers():
+    cells = ["inf", "-1.5", "0.25", "1e999", "3.5", "0.75", "2.5", "1.25"]
+    with pytest.raises(CellError, match="got 'inf' in row 1 of column 'x'"):
+        find_roles({"x": cells, "y": ["a", "b"] * 4})

@@ -38,6 +38,9 @@ def evaluate(
 
     check_jobs(jobs)
     tagger = trained.load()
+    from labelrank.atomic import check_writable
+
+    check_writable(report, source.data, trained.model, train)
     _check(tagger, label, report, train, curve)
     others = {str(path): replace(trained, model=path).load() for path in beside}
     names = _names(trained.model, threshold, beside)
@@ -87,10 +90,8 @@ def _check(
     tagger: Any, labels: list[str], report: Path | None, train: str | None, curve: Path | None
 ) -> None:
     """Refuse what cannot be shown before any work is done."""
-    from labelrank.atomic import check_writable
     from labelrank.errors import InputError
 
-    check_writable(report)
     strange = set(labels) - set(map(str, tagger.label_names_))
     if strange:
         raise InputError(f"got --label {min(strange)}, which the model does not know")

@@ -47,7 +47,7 @@ def fit(
     from labelrank.cli.printing import as_json
     from labelrank.cli.survey import show, survey
 
-    check_writable(out)
+    check_writable(out, source.data, source.labels_file, codes_from)
     asked = only("--criterion", criterion)
     learner = recipe.make(_goal(recipe, criterion=asked, budget=budget, fast=fast))
     with shown.progress(f"reading {source.data}"):

@@ -61,7 +61,7 @@ def learn(
     from labelrank.interrupts import held_back
 
     path = out or model
-    check_writable(path)
+    check_writable(path, source.data)
     if curve is not None:
         _check_curve(curve, {model, path, Path(source.data)})
     tagger = _opened(model, recipe).set_params(new_labels=new_labels)

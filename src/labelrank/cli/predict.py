@@ -48,7 +48,7 @@ def predict(
     if flush and out is not None:
         raise InputError("got --flush with -o FILE, which appears whole at the end; leave out one")
     check_jobs(jobs)
-    _check_place(out)
+    _check_place(out, source.data, trained.model)
     tagger = trained.load()
     size = 1 if flush else max(1, min(_ROWS_AT_ONCE, _SCORES_AT_ONCE // len(tagger.label_names_)))
     batches = _answered(trained, tagger, source, size, wanted, jobs, shown)
@@ -61,14 +61,14 @@ def predict(
         _print(batches, long, shown.json)
 
 
-def _check_place(out: Path | None) -> None:
+def _check_place(out: Path | None, *inputs: Any) -> None:
     """Refuse a file that cannot be written before anything is read."""
     from labelrank.atomic import check_writable
     from labelrank.cli import writers
 
     if out is not None:
         writers.suffix_of(out)
-        check_writable(out)
+        check_writable(out, *inputs)
 
 
 def _answered(

@@ -43,7 +43,7 @@ def tune(
     from labelrank.cli import models
     from labelrank.cli.printing import as_json
 
-    check_writable(out)
+    check_writable(out, source.data, source.labels_file)
     scorer = only("--criterion", criterion)
     values = models.grid(recipe.learner, grid)
     learner = recipe.make({key: tried[0] for key, tried in values.items()})

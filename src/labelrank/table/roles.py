@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from labelrank._types import Array
 from labelrank.declared import stored, value
@@ -20,8 +21,8 @@ from labelrank.table.written import PLAIN, date_form, number_form
 USED = ("text", "number", "category", "date", "vector")
 ROLES = (*USED, "id", "ignore")
 
-# Where at most one cell in so many is of another kind, it is a mistake.
-_MISTAKES = 10
+# Where at most one cell in so many is of another kind, it is a mistake; so are more that are inf.
+_MISTAKES, _ENDLESS = 10, 4
 # From so many rows on, a column of which so large a share is distinct names the rows.
 _FEW_ROWS, _NEARLY_ALL = 20, 0.95
 _TEXT_WORDS, _MANY_VALUES = 3.0, 100
@@ -184,7 +185,7 @@ def _vector(name: str, cells: Cells, lenient: bool) -> Column:
 
 def _number(name: str, cells: Cells, decimal: str | None, lenient: bool) -> Column | None:
     form, values, bad = _read_as("number", cells, decimal)
-    if not _are_all(name, cells, bad, "numbers", lenient) or _are_codes(cells):
+    if not _are_all(name, cells, bad, "numbers", lenient, _endless(cells)) or _are_codes(cells):
         return None
     values = values[~(cells.gaps | bad)]
     n, n_distinct = len(values), len(np.unique(values))
@@ -197,6 +198,12 @@ def _number(name: str, cells: Cells, decimal: str | None, lenient: bool) -> Colu
             return Column(name, "id", "consecutive whole numbers")
     written = "" if form == PLAIN else f" written as {form}"
     return Column(name, "number", f"numbers{written}{_gaps(cells)}", form)
+
+
+def _endless(cells: Cells) -> Array:
+    """The texts that are numbers beyond all that there are, such as inf or 1e999."""
+    numbers = cells.texts.cast(pl.Float64, strict=False)
+    return np.asarray(numbers.is_infinite().fill_null(False).to_numpy())
 
 
 def _are_codes(cells: Cells) -> bool:
@@ -220,11 +227,14 @@ def _date(name: str, cells: Cells, lenient: bool) -> Column | None:
     return Column(name, "date", f"dates{order}{_gaps(cells)}", form)
 
 
-def _are_all(name: str, cells: Cells, bad: Array, what: str, lenient: bool) -> bool:
-    """Whether no cell is bad; an error, or yes if `lenient`, where only a few are."""
+def _are_all(
+    name: str, cells: Cells, bad: Array, what: str, lenient: bool, meant: Any = False
+) -> bool:
+    """Whether no cell is bad; an error, or yes if `lenient`, where only a few are, those that
+    are `meant` to be of the kind not counted."""
     n_present = len(cells) - cells.n_gaps
-    n_bad = int(bad.sum())
-    if 0 < n_bad * _MISTAKES <= n_present:
+    n_bad, n_strange = int(bad.sum()), int((bad & ~np.asarray(meant)).sum())
+    if 0 < n_bad * _ENDLESS <= n_present and n_strange * _MISTAKES <= n_present:
         if lenient:
             return True
         share = f"{n_present - n_bad} of {n_present}"
