@@ -150,11 +150,16 @@ class Blend(NamedTuple):
 
 
 def best_blend(
-    goal: Goal, Y: sp.csr_array, scores: Sequence[Array], costs: Sequence[float], affordable: float
+    goal: Goal,
+    Y: sp.csr_array,
+    scores: Sequence[Array],
+    costs: Sequence[float],
+    affordable: float,
+    single: float = -np.inf,
 ) -> Blend | None:
     """Members by their places among the (log odds) scores; None if the first alone is as good.
 
-    The first is the best of them. What the members cost together stays within `affordable`.
+    The first is the best of them, worth `single` by its own scores. What the members cost together stays within `affordable`.
     """
     every = max(1, -(-scores[0].size // _MOST_CELLS))
     few, truth = [one[::every] for one in scores], Y[::every]
@@ -177,5 +182,6 @@ def best_blend(
     if gain <= max(_BEYOND * chance, _WORTH_IT * left):
         return None
     shares = {k: count / len(picked) for k, count in sorted(Counter(picked).items())}
-    blended = sum(share * scores[k] for k, share in shares.items())
-    return Blend(shares, np.asarray(blended), goal.judge(Y, np.asarray(blended)))
+    blended = np.asarray(sum(share * scores[k] for k, share in shares.items()))
+    found = Blend(shares, blended, goal.judge(Y, blended))
+    return found if found.judged.value - single > _WORTH_IT * left else None

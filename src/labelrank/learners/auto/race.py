@@ -229,7 +229,8 @@ class Race:
             lines.append(Line.of(levels, given, shares=self.field[trial.name].shares))
             scores.append(lines[-1](given))
         costs = [self.cost(trial.name) for trial in ranked]
-        found = best_blend(self.goal, truth, scores, costs, self.allowed - self.spent)
+        left, single = self.allowed - self.spent, ranked[0].judged.value
+        found = best_blend(self.goal, truth, scores, costs, left, single)
         return None if found is None else (found, lines)
 
     def told(self) -> list[dict[str, Any]]:
