@@ -159,7 +159,8 @@ def best_blend(
 ) -> Blend | None:
     """Members by their places among the (log odds) scores; None if the first alone is as good.
 
-    The first is the best of them, worth `single` by its own scores. What the members cost together stays within `affordable`.
+    The first is the best of them, worth `single` by its own scores. What the members cost together
+    stays within `affordable`.
     """
     every = max(1, -(-scores[0].size // _MOST_CELLS))
     few, truth = [one[::every] for one in scores], Y[::every]
