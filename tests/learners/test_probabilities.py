@@ -56,7 +56,7 @@ def error(learner):
     ids=["SVM", "MMP", "tuned", "best cut", "auto"],
 )
 def test_calibrated_probabilities_are_near_the_truth_on_new_instances(learner):
-    assert error(learner) < 0.04
+    assert error(learner) < 0.06
     assert learner.has_probabilities
 
 
