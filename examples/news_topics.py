@@ -30,7 +30,7 @@ axes.legend()
 figure.savefig("news_topics.png")
 
 story = data.test.texts.index(max(data.test.texts[:300], key=lambda text: "wheat" in text))
-ranking = learner.rank(X_test[[story]], top=4)[0]
+ranking = learner.rank(X_test[[story]], top=3)[0]
 relevant = set(data.test.Y[[story]].nonzero()[1])
 print("\n" + " ".join(data.test.texts[story].split()[:9]) + " ...")
 for k in ranking:
