@@ -98,3 +98,9 @@ def test_a_tuned_cut_is_what_auto_has_anyway(run, tmp_path):
         assert run("fit", path, "-o", tmp_path / name, *options).exit_code == 0
     one, two = (persistence.load(tmp_path / name) for name in "ab")
     assert persistence.digest(one) == persistence.digest(two)
+
+
+def test_a_dry_run_tells_how_long_choosing_may_take(run):
+    done = run("fit", "debtags-sample", "--dry-run", "--max-terms", 200, "--budget", 30)
+    assert re.search(r"time to choose +about \d+ s on one core, at most 30 s", done.stdout)
+    assert "time to choose" not in run("fit", "debtags-sample", "--dry-run", "-l", "NB").stdout

@@ -307,7 +307,7 @@ def check_labels(dataset: Any) -> None:
 
 def forecast(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any]:
     """What learning the data set would take, as far as the learner can tell beforehand."""
-    from labelrank import ThresholdedRanker
+    from labelrank import AutoRanker, ThresholdedRanker
     from labelrank.learners.pairwise.forecast import forecasts
     from labelrank.table import TablePreparation
     from labelrank.text import make_vectorizer
@@ -322,6 +322,10 @@ def forecast(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any]:
         ).fit_transform(X, dataset.Y)
     inner = learner.estimator if isinstance(learner, ThresholdedRanker) else learner
     sizes = {"instances": X.shape[0], "features": X.shape[1], "labels": dataset.n_labels}
+    if isinstance(inner, AutoRanker):
+        work = max(inner.work(X, dataset.Y), 1.0)
+        told = f"about {work:,.0f} s on one core, at most {inner.budget:g} s"
+        return sizes | {"time to choose": told}
     return sizes | forecasts(inner, X, dataset.Y)
 
 

@@ -105,7 +105,9 @@ class Plot:
 
     def __init__(self, x: Axis, y: Axis, *, width: int = 540, height: int = 340) -> None:
         self.x, self.y, self.width, self.height = x, y, width, height
-        self.left, self.right, self.top, self.bottom = 58, width - 14, 14, height - 50
+        room = 7.5 * max((len(number(tick)) for tick in y.ticks()), default=0)
+        self.left, self.right = max(58.0, 32 + room), width - 14
+        self.top, self.bottom = 14, height - 50
         self.marks = [*self._grid()]
         self.words: list[tuple[float, float, float]] = []
 

@@ -137,6 +137,7 @@ def _facts(tagger: Any, given: Answers, data: str) -> dict[str, str]:
     peak = "" if given.peak_mib is None else f"{given.peak_mib:,.0f} MiB"
     facts = {
         "learner": learner_name(tagger),
+        "chosen": getattr(tagger.learner_, "best_", ""),
         "trained on": f"{told['n_documents']:,}" + (f" ({told['data']})" if told["data"] else ""),
         "tested on": f"{len(given.scores):,}" + (f" ({data})" if data else ""),
         "labels": f"{told['n_labels']:,}",

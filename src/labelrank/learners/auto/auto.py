@@ -163,11 +163,20 @@ class AutoRanker(LabelRanker):
             prepared = ways(X)
         else:
             field, prepared = given(self.candidates), {AS_GIVEN: Weighting()}
+        return Race(X, Y, goal, field, prepared, allowed=self._work(X, Y, goal),
+                    budget=float(self.budget), random=random, seed=seed,
+                    n_jobs=self.n_jobs)  # fmt: skip
+
+    def work(self, X: Any, Y: Any) -> float:
+        """Seconds of one core, forecast by the size of the data, that choosing may take."""
+        X, Y = by_content(X), sp.csr_array(Y)
+        goal = Goal.of(self.criterion, self.sizes).on(Y, one_class=False)
+        return self._work(X, Y, goal)
+
+    def _work(self, X: Any, Y: sp.csr_array, goal: Goal) -> float:
         # Grades and targets have kinds of learners of their own that race beside the others.
         effort = float(self.effort) * (_MORE if goal.graded or goal.blocks else 1.0)
-        allowed = allowance(Size.of(X, Y), effort, fast=self.fast)
-        return Race(X, Y, goal, field, prepared, allowed=allowed, budget=float(self.budget),
-                    random=random, seed=seed, n_jobs=self.n_jobs)  # fmt: skip
+        return allowance(Size.of(X, Y), effort, fast=self.fast)
 
     def _choose(self, race: Race) -> list[tuple[str, str, float, Line | None]]:
         """The members, by what the race has found, and the cut: name, weighting, share, line."""
