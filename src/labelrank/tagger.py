@@ -26,8 +26,9 @@ from labelrank.declared import (
     stored,
 )
 from labelrank.encoder import TextEncoder, is_encoder
-from labelrank.errors import InputError
+from labelrank.errors import InputError, unknown_label
 from labelrank.interrupts import held_back
+from labelrank.learned import LearnedRows, Met
 from labelrank.learners.base import Answer, LabelRanker
 from labelrank.relevance import RelevanceBinarizer, check_relevance, label_lists
 from labelrank.resources import blocks
@@ -57,8 +58,9 @@ class RankedLabel(NamedTuple):
 
 
 @stored(
-    "Tagger", 1, label_names_=anything(), learner_=nested(), vectorizer_=nested(optional=True),
+    "Tagger", 2, label_names_=anything(), learner_=nested(), vectorizer_=nested(optional=True),
     summary_=anything(volatile=True), reading_=anything(optional=True),
+    learned_rows_=nested("LearnedRows", optional=True, volatile=True),
 )  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
 class Tagger(BaseEstimator):
@@ -91,6 +93,7 @@ class Tagger(BaseEstimator):
     vectorizer_ : the fitted vectoriser (for tables a TablePreparation); None after matrices
     reading_ : dict or None, how the file was read that the model learned
     summary_ : dict of what the model was trained on, by what, when, and how long it took
+    learned_rows_ : LearnedRows or None, a sample by which rows it has learned are known again
 
     Examples
     --------
@@ -125,9 +128,13 @@ class Tagger(BaseEstimator):
         check_parameters(self)
         learner = self._fresh_learner()
         names, Y = _named(labels, label_names, self.ordered)
+        documents = documents if hasattr(documents, "__len__") else list(documents)
         vectorizer, X = self._first_features(documents, learner, Y)
         learner.fit(X, _targets(learner, X, Y))
         self.learner_, self.vectorizer_, self.label_names_ = learner, vectorizer, names
+        self.learned_rows_: LearnedRows | None = LearnedRows.of(
+            documents, _columns_read(vectorizer)
+        )
         self.reading_ = reading
         self.summary_ = self._summary(X.shape, {"data": name}, began)
         return self
@@ -164,6 +171,7 @@ class Tagger(BaseEstimator):
                 f"{type(learner).__name__} cannot learn in pieces; "
                 "use fit on all documents, or a perceptron"
             )
+        documents = documents if hasattr(documents, "__len__") else list(documents)
         if is_first:
             names, Y = _named(labels, label_names, self.ordered)
             vectorizer, X = self._first_features(documents, learner)
@@ -173,8 +181,24 @@ class Tagger(BaseEstimator):
             vectorizer, X = self.vectorizer_, self.features(documents)
         learner.partial_fit(X, _targets(learner, X, Y), classes=np.arange(len(names)))
         self.learner_, self.vectorizer_, self.label_names_ = learner, vectorizer, names
+        if is_first:
+            self.learned_rows_ = LearnedRows.of(documents, _columns_read(vectorizer))
+        else:
+            self.remember(documents)
         before = {} if is_first else self.summary_
         self.summary_ = self._summary(X.shape, before | ({"data": name} if name else {}), began)
+
+    def remember(self, documents: Any) -> None:
+        """Note documents as learned: `partial_fit` does, but not of what are features already."""
+        if _kind(documents) == self.reads_ and self.learned_rows_ is not None:
+            more = LearnedRows.of(documents, _columns_read(self.vectorizer_))
+            self.learned_rows_ = self.learned_rows_ + more
+
+    def met(self, documents: Any) -> Met:
+        """How many of the documents, or of a sample of them, it has learned."""
+        if self.learned_rows_ is None:
+            return Met()
+        return self.learned_rows_.meet(documents, _columns_read(self.vectorizer_))
 
     def features(self, documents: Any) -> Any:
         """What the learner reads: documents turned into features; a matrix stays as it is.
@@ -304,6 +328,7 @@ class Tagger(BaseEstimator):
     def after_loading(self) -> None:
         names, learner = self.label_names_, self.learner_
         self.reading_ = getattr(self, "reading_", None)
+        self.learned_rows_ = getattr(self, "learned_rows_", None)
         if (
             not isinstance(self.reading_, dict | None)
             or not isinstance(names, list)
@@ -367,7 +392,7 @@ class Tagger(BaseEstimator):
         try:
             return self.label_names_.index(label)
         except ValueError as error:
-            raise InputError(f"got unknown label {label!r}; use one of label_names_") from error
+            raise unknown_label(label, self.label_names_) from error
 
     def _widened(self, labels: Any, label_names: Names) -> list[Any]:
         """The label names after this piece: new ones, where wanted, behind the known ones."""
@@ -470,6 +495,16 @@ def probabilities(learner: Any, X: Any) -> Array:
         pairs = zip(given, learner.classes_, strict=True)
         given = np.column_stack([p @ (np.asarray(classes) > 0) for p, classes in pairs])
     return np.asarray(given)
+
+
+def _columns_read(vectorizer: Any) -> list[str] | None:
+    """The columns of a table that the vectoriser of it uses; None for other vectorisers."""
+    columns = getattr(vectorizer, "columns_", None)
+    if columns is None:
+        return None
+    from labelrank.table.roles import USED
+
+    return [one.name for one in columns if one.role in USED]
 
 
 def _kind(documents: Any) -> str:

@@ -11,9 +11,11 @@ import typer
 from typer import Option
 from typer.core import TyperGroup
 
-from labelrank.cli.errors import explained
+from labelrank.cli.errors import WRONG_INPUT, as_typed, explained
 from labelrank.cli.help import Command
 from labelrank.cli.options import grouped
+from labelrank.cli.usage import explained as explained_usage
+from labelrank.cli.usage import unknown_command
 from labelrank.interrupts import raise_when_terminated
 
 COMMANDS = (
@@ -27,6 +29,18 @@ class _OnDemand(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
+
+    def make_context(
+        self, info_name: Any, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        with explained_usage(self, "labelrank", args):
+            return super().make_context(info_name, args, parent, **extra)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            typer.echo(f"labelrank: {unknown_command(args[0], COMMANDS)}", err=True)
+            raise typer.Exit(WRONG_INPUT)
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
@@ -82,4 +96,4 @@ def _occupy_closed_streams() -> None:
 
 
 def _warn(message: Warning | str, *_: Any) -> None:
-    sys.stderr.write(f"labelrank: warning: {message}\n")
+    sys.stderr.write(f"labelrank: warning: {as_typed(str(message))}\n")

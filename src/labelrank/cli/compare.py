@@ -80,7 +80,7 @@ def compare(
     if cv is not None and split is not None:
         raise InputError(f"got both --cv {cv} and --split {split}; give one of them")
     if jobs == 0:
-        raise InputError("got n_jobs=0; give a whole number of processes, or -1 for all cores")
+        raise InputError("got --jobs 0; give a whole number of processes, or -1 for all cores")
     judged_by = several(criterion)
     names = _split(learners)
     made = {name: _made(name, names, set, threshold, seed) for name in names}

@@ -24,6 +24,23 @@ _OPTION = re.compile(
 )
 
 
+# What it advises to those who write programs, and what those who type commands can do instead.
+_ADVICE = {
+    "put it into a CalibratedRanker, which learns them from held-out folds":
+        "learn with --threshold tuned, or without --learner, to have them learned from rows held "
+        "out",
+    "put it into scikit-learn's CalibratedClassifierCV, or use a learner of labelrank":
+        "learn with one of labelrank learners",
+    "put AutoRanker into a BlockClassifier, or ask for": "use --criterion",
+    "put it into a ThresholdedRanker": "give --threshold",
+    "load the whole and split it by evaluation.StratifiedFolds": "give --part all",
+    " and catalog.names() list all": " lists all",
+    " and metrics.criteria.names() list all": " lists all",
+    "register the class with labelrank.persistence.register": "name it by --learner MODULE:CLASS",
+    "has no predict_proba": "has no probabilities",
+}  # fmt: skip
+
+
 def explained(command: Callable[..., Any]) -> Callable[..., Any]:
     """The command, with its errors turned into sentences on standard error."""
 
@@ -54,7 +71,9 @@ def explained(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def as_typed(sentence: str) -> str:
-    """The sentence with the options of functions as they are typed: `--text-column ...`."""
+    """The sentence in the words of the command line: `--text-column ...` for `text_column=...`."""
+    for advice, typed in _ADVICE.items():
+        sentence = sentence.replace(advice, typed)
 
     def flag(option: re.Match[str]) -> str:
         return f"--{_FLAGS.get(option[1], option[1]).replace('_', '-')} "

@@ -90,11 +90,11 @@ def _check(
     tagger: Any, labels: list[str], report: Path | None, train: str | None, curve: Path | None
 ) -> None:
     """Refuse what cannot be shown before any work is done."""
-    from labelrank.errors import InputError
+    from labelrank.errors import InputError, unknown_label
 
     strange = set(labels) - set(map(str, tagger.label_names_))
     if strange:
-        raise InputError(f"got --label {min(strange)}, which the model does not know")
+        raise unknown_label(min(strange), tagger.label_names_)
     if train is not None and curve is not None:
         raise InputError("got both --train and --curve; give one of them")
     if report is None and (labels or train or curve):

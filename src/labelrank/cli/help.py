@@ -4,6 +4,8 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from labelrank.cli.usage import explained, is_argument
+
 # Spellings of before: they work, but are not shown.
 HIDDEN = frozenset({"--label-delimiter", "--format", "--criteria", "--scorer"})
 _FIRST, _LAST = "Options", "Everywhere"
@@ -12,8 +14,15 @@ _FIRST, _LAST = "Options", "Everywhere"
 class Command(TyperCommand):
     """A command whose help shows what it needs first; its epilog holds examples."""
 
+    def make_context(
+        self, info_name: Any, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        called = f"labelrank {info_name}"
+        with explained(self, called, args):
+            return super().make_context(info_name, args, parent, **extra)
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        arguments = [_name(one) for one in self.get_params(ctx) if _is_argument(one)]
+        arguments = [_name(one) for one in self.get_params(ctx) if is_argument(one)]
         return [*arguments, "[OPTIONS]"]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -33,23 +42,17 @@ class Command(TyperCommand):
             if one.name == "help":
                 continue
             title = (
-                "Arguments"
-                if _is_argument(one)
-                else getattr(one, "rich_help_panel", None) or _FIRST
+                "Arguments" if is_argument(one) else getattr(one, "rich_help_panel", None) or _FIRST
             )
             found.setdefault(title, []).append((_name(one), _said(one)))
         last = [*found.pop(_LAST, []), ("-h, --help", "Show this and stop.")]
         return {title: lines for title, lines in found.items() if lines} | {_LAST: last}
 
 
-def _is_argument(parameter: Any) -> bool:
-    return bool(parameter.param_type_name == "argument")
-
-
 def _name(parameter: Any) -> str:
     """As it is typed: `DATA`, `-o, --out FILE`."""
     word = str(parameter.metavar or parameter.name.upper())
-    if _is_argument(parameter):
+    if is_argument(parameter):
         return f"{word}..." if parameter.nargs == -1 else word
     names = sorted((name for name in parameter.opts if name not in HIDDEN), key=len)
     return ", ".join(names) + ("" if parameter.is_flag else f" {word}")

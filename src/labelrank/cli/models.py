@@ -204,6 +204,8 @@ def learn_more(tagger: Any, dataset: Any, X: Any = None) -> None:
     else:
         names = RelevanceBinarizer(classes=dataset.label_names).fit([])
         tagger.partial_fit(documents, names.inverse_transform(dataset.Y))
+    if X is not None and tagger.reads_ != "a feature matrix":
+        tagger.remember(documents_of(dataset, tagger))
 
 
 def relevance_of(dataset: Any, tagger: Any, *, warn: bool = True) -> Any:

@@ -96,7 +96,7 @@ def _read_header(path: Path, file: IO[bytes], size: int) -> bytes:
         raise ModelFileError(f"{path} is empty, not a labelrank model; save the model again")
     start = file.read(_DIGEST_AT)
     if start[8:] != _PREFIX[: len(start[8:])] or len(start) < 8:
-        advice = "give one written by labelrank.persistence.save"
+        advice = "give one that labelrank has saved"
         raise ModelFileError(f"{path} is not a labelrank model file; {advice}")
     length = int.from_bytes(start[:8], "little")
     if length > MAX_HEADER_BYTES:

@@ -66,6 +66,7 @@ OLDER: dict[tuple[str, int], Callable[[Contents], Contents]] = {
     ("AutoRanker", 2): _without_count,
     ("AutoRanker", 3): lambda old: old,  # it knew no targets of several classes
     ("Weighting", 1): _with_scales,
+    ("Tagger", 1): lambda old: old,  # it did not know rows again
     # Perceptrons had no constant.
     ("BinaryRelevancePerceptron", 1): lambda old: old,
     ("MulticlassMultilabelPerceptron", 1): lambda old: old,

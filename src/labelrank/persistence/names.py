@@ -46,7 +46,7 @@ _PARTS = {
     "Calibration": "learners.held_out.calibration", "Cut": "learners.held_out.cuts",
     "Weighting": "learners.auto.weighting", "Line": "learners.auto.blend",
     "Member": "learners.auto.blend", "TargetInfo": "relevance", "LabelCounts": "relevance",
-    "TextColumn": "text",
+    "TextColumn": "text", "LearnedRows": "learned",
     "Trees": "learners.trees.forest", "NystroemFeatures": "learners.features.nystroem",
     "Column": "table.roles", "TablePreparation": "table.preparation",
     **dict.fromkeys(("NumberPart", "CategoryPart", "VectorPart", "TextPart"), "table.parts"),

@@ -236,13 +236,14 @@ def _frame(X: Any) -> Any:
 
 def _check_names(frame: Any, used: Iterable[str]) -> None:
     """Raise InputError naming the columns that a table lacks."""
-    there = names_of(frame)
+    used, there = list(used), names_of(frame)
     missing = [name for name in used if name not in set(there)]
+    free = [name for name in there if name not in set(used)]
     if missing:
         are = "column {} is" if len(missing) == 1 else "columns {} are"
         raise InputError(
             f"{are.format(listed(missing))} not in the table, which has {listed(there) or 'none'}; "
-            f"{meant(missing[0], there)}give the columns that the model has learned"
+            f"{meant(missing[0], free)}give the columns that the model has learned"
         )
 
 
