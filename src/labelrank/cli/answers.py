@@ -163,7 +163,14 @@ class Layout:
     def _cell(self, values: list[Any]) -> Any:
         if self.mark is None:
             return values
-        return self.mark.join(map(str, values)) if self.mark else as_json_cell(values)
+        if not self.mark:
+            return as_json_cell(values)
+        is_text = all(isinstance(value, str) for value in values)
+        return (str if is_text else Scores)(self.mark.join(map(str, values)))
+
+
+class Scores(str):
+    """Numbers of ours in one cell: no text of the input, of which a writer might warn."""
 
 
 def as_json_cell(value: Any) -> str:

@@ -13,6 +13,11 @@ from labelrank.cli.sources import Source
 
 EXAMPLE = "labelrank evaluate tags.labelrank test.csv --report report.html"
 
+_TOO_GOOD = (
+    "most of these rows are ones that {} learned from, so these figures are too good; "
+    "evaluate on rows that were not learned"
+)
+
 
 def evaluate(
     trained: Trained, source: Source, shown: Shown,
@@ -58,9 +63,14 @@ def evaluate(
         as_json(columns if len(columns) > 1 else columns[names[0]])
     else:
         _show(measuring, all_)
+    too_good = measuring.too_good()
+    if too_good:
+        typer.echo(f"labelrank: warning: {_TOO_GOOD.format(' and '.join(too_good))}", err=True)
     if report is not None:
         options = {"curves_of": label, "examples": examples, "learning": learning}
-        _write(report, trained.model, tagger, dataset, (documents, given), columns, options)
+        facts = {"warning": _TOO_GOOD.format(" and ".join(too_good))} if too_good else {}
+        answered = documents, given
+        _write(report, trained.model, tagger, dataset, answered, columns, facts, options)
         shown.say(f"report: {report}")
 
 
@@ -125,12 +135,12 @@ def _learning(
 
 def _write(
     path: Path, model: Path, tagger: Any, dataset: Any, answered: tuple[Any, Any],
-    columns: Mapping[str, Mapping[str, float]], options: Mapping[str, Any],
+    columns: Mapping[str, Mapping[str, float]], facts: dict[str, str], options: Mapping[str, Any],
 ) -> None:  # fmt: skip
     from labelrank import report
 
     documents, given = answered
-    facts = {"model file": f"{model.name}, {model.stat().st_size / 2**20:,.1f} MiB"}
+    facts |= {"model file": f"{model.name}, {model.stat().st_size / 2**20:,.1f} MiB"}
     strange = frozenset(map(str, dataset.label_names)) - frozenset(map(str, tagger.label_names_))
     if strange:
         facts["labels it does not know"] = f"{len(strange):,}, left out of all criteria"

@@ -10,6 +10,7 @@ from labelrank.cli import models
 from labelrank.cli.options import Shown, Trained
 from labelrank.cli.sources import Source
 from labelrank.errors import InputError
+from labelrank.learned import Met
 
 _ROWS_AT_ONCE, _SCORES_AT_ONCE = 2000, 2**21
 
@@ -68,12 +69,23 @@ class Measuring:
         self.columns: dict[str, dict[str, float]] = {}
         self.Y: Any = None
         self.name = ""
+        self.met = [Met() for _ in taggers]
+
+    def too_good(self) -> list[str]:
+        """The models that have learned most of the rows, by name."""
+        names = [self.names[0], *self.names[len(self.cuts[0]) :]]
+        return [
+            name
+            for name, tagger, met in zip(names, self.taggers, self.met, strict=True)
+            if tagger.learned_rows_ is not None and tagger.learned_rows_.are_most_of(met)
+        ]
 
     def whole(self, dataset: Any) -> tuple[Any, Any]:
         """Measure on data in memory; return the documents and answers of the first model."""
         from labelrank import metrics
 
         documents, given = models.put_to(self.taggers[0], dataset)
+        self.met = [tagger.met(models.documents_of(dataset, tagger)) for tagger in self.taggers]
         others = (models.put_to(tagger, dataset)[1] for tagger in self.taggers[1:])
         cuts = (metrics.evaluate(given.Y, given.scores, cut) for cut in self.cuts[0][1:])
         own = _criteria(self.taggers[0], given)
@@ -118,13 +130,12 @@ class Measuring:
             for tagger, unknown in zip(self.taggers, strange, strict=True):
                 unknown |= dict.fromkeys(models.unknown_labels(dataset, tagger))
             totals.append(total)
+            documents = [models.documents_of(dataset, tagger) for tagger in self.taggers]
+            met = zip(self.met, self.taggers, documents, strict=True)
+            self.met = [before + tagger.met(these) for before, tagger, these in met]
             yield [
-                (
-                    models.documents_of(dataset, tagger),
-                    models.known_relevance(dataset, tagger),
-                    cuts,
-                )
-                for tagger, cuts in zip(self.taggers, self.cuts, strict=True)
+                (these, models.known_relevance(dataset, tagger), cuts)
+                for tagger, these, cuts in zip(self.taggers, documents, self.cuts, strict=True)
             ]
         if any(len(unknown) == len(names) for unknown in strange):
             name = self.name or source.data

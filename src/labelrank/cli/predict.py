@@ -2,7 +2,7 @@
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -111,33 +111,34 @@ def _added(add: Callable[[Any], None], batch: Any) -> int:
 def _print(batches: Iterator[Any], long: bool, json: bool) -> None:
     """Print answers as they come."""
     from labelrank.cli import writers
+    from labelrank.cli.printing import Table
 
-    is_first = True
+    table: Table | None = None
     for batch in batches:
         if json:
             for line in writers.lines(batch, long):
                 typer.echo(line, nl=False)
         else:
-            _show(batch, long, is_first)
-        is_first = False
+            columns = _columns(batch, long)
+            table = table or Table(list(columns))
+            table.add(zip(*columns.values(), strict=True))
         sys.stdout.flush()
+    if table is not None:
+        table.close()
 
 
-def _show(batch: Any, long: bool, with_heading: bool) -> None:
-    """The answers to a batch as a table."""
-    from labelrank.cli.printing import shortened, table
+def _columns(batch: Any, long: bool) -> dict[str, Sequence[Any]]:
+    """The answers to a batch as the columns of a table."""
+    from labelrank.cli.printing import shortened
 
     if long:
         records = list(batch.long())
-        columns: dict[str, Any] = {key: [one[key] for one in records] for key in records[0]}
-    else:
-        columns = {"instance": batch.ids}
-        if batch.texts is not None:
-            texts = [shortened(text, 40) for text in batch.texts]
-            columns = {"document": batch.ids, "text": texts}
-        columns["labels ranked, | is the cut"] = list(map(_line, batch.rankings))
-    headings = list(columns) if with_heading else [""] * len(columns)
-    table("", headings, zip(*columns.values(), strict=True))
+        return {key: [one[key] for one in records] for key in records[0]}
+    columns: dict[str, Sequence[Any]] = {"row": batch.ids}
+    if batch.texts is not None:
+        texts = [shortened(text, 40) for text in batch.texts]
+        columns = {"document": batch.ids, "text": texts}
+    return {**columns, "labels ranked, | is the cut": list(map(_line, batch.rankings))}
 
 
 def _line(ranked: list[Any]) -> str:

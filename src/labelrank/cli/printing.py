@@ -24,24 +24,48 @@ def console() -> Any:
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Any], right_from: int = 99) -> None:
     """Print a table; columns of numbers, and those from `right_from` on, stand to the right."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    rows = [list(row) for row in rows]
     if title:
         typer.echo(title)
-    drawn = Table(box=box.SIMPLE_HEAD, show_header=any(columns))
-    for k, column in enumerate(columns):
-        numeric = bool(rows) and all(isinstance(row[k], int | float | None) for row in rows)
-        side: Any = "right" if numeric or k >= right_from else "left"
-        drawn.add_column(column, justify=side, overflow="fold")
-    for row in rows:
-        drawn.add_row(*(Text(number(cell)) for cell in row))
-    screen = console()
-    with screen.capture() as text:  # else rich ends the program where the reader has gone
-        screen.print(drawn)
-    typer.echo(text.get(), nl=False)
+    drawn = Table(columns, right_from)
+    drawn.add(rows)
+    drawn.close()
+
+
+class Table:
+    """A table whose rows may come in pieces: one heading, and columns that get only wider."""
+
+    def __init__(self, columns: Sequence[str], right_from: int = 99) -> None:
+        self._columns, self._right_from = columns, right_from
+        self._widths = [len(column) for column in columns]
+        self._edge = ""
+
+    def add(self, rows: Iterable[Any]) -> None:
+        """Print some rows, the first time below the heading."""
+        from rich import box
+        from rich.table import Table as Drawn
+        from rich.text import Text
+
+        rows = [list(row) for row in rows]
+        is_first = not self._edge
+        drawn = Drawn(box=box.SIMPLE_HEAD, show_header=is_first and any(self._columns))
+        cells = [[number(cell) for cell in row] for row in rows]
+        for k, column in enumerate(self._columns):
+            numeric = bool(rows) and all(isinstance(row[k], int | float | None) for row in rows)
+            side: Any = "right" if numeric or k >= self._right_from else "left"
+            least = None if is_first else self._widths[k]
+            drawn.add_column(column, justify=side, overflow="fold", min_width=least)
+            self._widths[k] = max([self._widths[k], *(len(row[k]) for row in cells)])
+        for row in cells:
+            drawn.add_row(*map(Text, row))
+        screen = console()
+        with screen.capture() as text:  # else rich ends the program where the reader has gone
+            screen.print(drawn)
+        top, *lines, self._edge = text.get().splitlines(keepends=True)
+        typer.echo("".join([top, *lines] if is_first else lines), nl=False)
+
+    def close(self) -> None:
+        """End the table."""
+        typer.echo(self._edge, nl=False)
 
 
 def number(cell: Any) -> str:

@@ -47,6 +47,8 @@ def _sentence(error: Any, command: Any, called: str, args: list[str]) -> str:
         )
     if kind == "BadOptionUsage":
         given = _of_name(command, error.option_name)
+        if given is not None and given.is_flag:
+            return f"got {error.option_name} with a value; it takes none"
         value = f" {given.metavar}" if given is not None else " and a value"
         return f"got {error.option_name} without a value; write {error.option_name}{value}"
     if kind == "MissingParameter" and parameter is not None:
