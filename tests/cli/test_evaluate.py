@@ -111,3 +111,62 @@ def test_data_that_say_nothing_are_refused(run, model, tmp_path, content):
     assert done.exit_code == 2
     assert done.stderr.count("\n") == 1
     assert "in" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["texts", "table", "matrix"])
+def test_rows_that_were_learned_are_told_from_others_of_the_source(run, tmp_path, kind):
+    random = np.random.default_rng(0)
+    head, rows = written(kind, random, 300)
+    learned, ending = rows[:200], ".svm" if kind == "matrix" else ".csv"
+    shuffled = random.permutation(learned).tolist()
+    files = {"train": learned, "shuffled": shuffled, "some": shuffled[:40], "new": rows[200:]}
+    for name, lines in files.items():
+        (tmp_path / f"{name}{ending}").write_text("\n".join([*head, *lines]) + "\n")
+    model = tmp_path / "m"
+    done = run("fit", tmp_path / f"train{ending}", "-o", model, "-q", "-l", "BR+")
+    assert done.exit_code == 0, done.output
+    for name in files:
+        done = run("evaluate", model, tmp_path / f"{name}{ending}", "--json", "-q")
+        assert done.exit_code == 0, done.output
+        assert ("most of these rows are ones that m learned from" in done.stderr) == (name != "new")
+        assert json.loads(done.stdout)
+
+
+def written(kind, random, n):
+    """Lines of labelled rows, with the heading they have."""
+    sign = random.random(n) < 0.5
+    if kind == "matrix":
+        rows = random.normal(size=(n, 4)) + sign[:, None]
+        cells = (" ".join(f"{j + 1}:{x:.4f}" for j, x in enumerate(row)) for row in rows)
+        return [], [f"{int(s)} {line}" for s, line in zip(sign, cells)]
+    if kind == "table":
+        sizes = random.normal(size=(n, 2)) + sign[:, None]
+        colours = random.choice(["red", "blue"], n)
+        return ["width,height,colour,labels"], [
+            f"{a:.3f},{b:.3f},{c},{'rose' if s else 'tulip'}"
+            for (a, b), c, s in zip(sizes, colours, sign)
+        ]
+    words = [" ".join(f"w{k}" for k in random.integers(0, 60, 8)) for _ in range(n)]
+    return ["text,labels"], [f"{w},{'rose' if s else 'tulip'}" for w, s in zip(words, sign)]
+
+
+def test_a_report_on_rows_that_were_learned_says_so_too(run, model, news, tmp_path):
+    done = run("evaluate", model, news, "--report", tmp_path / "r.html", "--beside", model)
+    assert done.exit_code == 0, done.output
+    told = "most of these rows are ones that news and"
+    assert told in done.stderr
+    assert told in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("content", ["", "text,labels\n"])
+@pytest.mark.parametrize("options", [[], ["--report", "r.html"]])
+def test_a_file_without_rows_is_refused_in_one_sentence(
+    run, model, tmp_path, monkeypatch, content, options
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "none.csv").write_text(content)
+    done = run("evaluate", model, "none.csv", *options)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("labelrank: none.csv: ")
+    assert done.stderr.count("\n") == 1
+    assert "no labelled row" in done.stderr or "no record" in done.stderr or "empty" in done.stderr

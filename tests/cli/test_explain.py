@@ -64,8 +64,11 @@ def test_a_person_sees_a_table(run, model):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [(["--label", "gold"], "gold"), (["--row", "9"], "--row 9")]
-)
+    ("options", "message"),
+    [(["--label", "gold"], "label 'gold', which the model does not know; it knows grain, oil"),
+     (["--label", "grian"], "did you mean grain?"), (["--over", "oli"], "did you mean oil?"),
+     (["--row", "9"], "--row 9")],
+)  # fmt: skip
 def test_what_is_not_there_is_named(run, model, options, message):
     done = run("explain", model, "-", "--format", "text", *options, stdin="oil\n")
     assert done.exit_code == 2
@@ -80,7 +83,8 @@ def fitted(run, tmp_path, *options):
         rows.append(f"{'red' if warm else 'blue'},{k % 7},a {'sun' if warm else 'sea'} picture,"
                     + ("warm" if warm else "cold;wet"))  # fmt: skip
     data.write_text("\n".join(rows))
-    done = run("fit", data, "-o", path, "-q", "-l", "BR+", *options)
+    learner = [] if "--learner" in options else ["-l", "BR+"]
+    done = run("fit", data, "-o", path, "-q", *learner, *options)
     assert done.exit_code == 0, done.output
     return data, path
 
@@ -101,3 +105,10 @@ def test_reasons_of_several_texts_name_the_column(run, tmp_path):
     assert done.exit_code == 0, done.output
     names = {one["feature"] for one in json.loads(done.output)["features"]}
     assert {"title: sun", "colour: red"} <= names
+
+
+def test_a_model_without_reasons_says_which_has_some(run, tmp_path):
+    data, path = fitted(run, tmp_path, "--learner", "MLkNN")
+    done = run("explain", path, data, "--row", 2)
+    assert done.exit_code == 2
+    assert "gives no reasons; learn one that does by labelrank fit --fast" in done.stderr

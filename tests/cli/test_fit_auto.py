@@ -4,8 +4,11 @@ import json
 import re
 
 import numpy as np
+import pytest
 
-from labelrank import persistence
+from labelrank import AutoRanker, persistence
+from labelrank.cli import fit
+from labelrank.learners.auto.blend import Line
 
 
 def test_the_trials_are_told_and_the_model_saved(run, tmp_path):
@@ -54,7 +57,8 @@ def test_without_a_learner_the_best_for_the_data_is_found_and_told_in_one_line(r
     done = run("fit", flowers(tmp_path / "flowers.csv"), "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
     told = " ".join(done.stdout.split())
-    found = re.search(r"auto chose (.+): micro F1 ([\d.]+) on 120 rows held out; next best: "
+    found = re.search(r"auto chose (.+): micro F1 ([\d.]+) on 120 rows, each held out once, in 5 "
+                      r"parts; next best: "
                       r"(.+), ([\d.]+); guessing by frequency: ([\d.]+)", told)  # fmt: skip
     assert found, told
     assert "forest" in found[1] or "trees" in found[1] or "kernel" in found[1]
@@ -104,3 +108,34 @@ def test_a_dry_run_tells_how_long_choosing_may_take(run):
     done = run("fit", "debtags-sample", "--dry-run", "--max-terms", 200, "--budget", 30)
     assert re.search(r"time to choose +about \d+ s on one core, at most 30 s", done.stdout)
     assert "time to choose" not in run("fit", "debtags-sample", "--dry-run", "-l", "NB").stdout
+
+
+def test_members_of_a_blend_that_share_a_name_are_told_apart_by_their_weighting(
+    run, tmp_path, monkeypatch
+):
+    def twice(self, race):
+        self.held_out_ = None
+        ways = ("standardised", "standardised, damped", "as given")
+        names = ("SVM C=0.5", "SVM C=0.5", "forest")
+        return [(name, way, 1 / 3, Line()) for name, way in zip(names, ways)]
+
+    monkeypatch.setattr(AutoRanker, "_choose", twice)
+    done = run("fit", flowers(tmp_path / "flowers.csv"), "-o", tmp_path / "m", "--json")
+    assert json.loads(done.stdout)["chosen"] == (
+        "SVM C=0.5 (standardised) + SVM C=0.5 (standardised, damped) + forest"
+    )
+
+
+@pytest.mark.parametrize("learner", [[], ["-l", "BR+"]])
+def test_too_few_rows_to_judge_are_told(run, tmp_path, learner):
+    (tmp_path / "few.csv").write_text("text,labels\nrye bread,rye\noil,oil\nwheat,rye\n")
+    done = run("fit", tmp_path / "few.csv", "-o", tmp_path / "m", *learner)
+    assert done.exit_code == 0, done.output
+    assert "3 rows are too few to say how good it is" in done.stdout
+    assert "too few" not in run("fit", tmp_path / "few.csv", "-o", tmp_path / "m", "-q").output
+
+
+def test_a_model_that_is_not_judged_says_how_to_do_it(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(fit, "_SOON", 0.0)
+    done = run("fit", flowers(tmp_path / "flowers.csv"), "-o", tmp_path / "m", "-l", "BR+")
+    assert f"labelrank evaluate {tmp_path / 'm'} DATA" in " ".join(done.stdout.split())

@@ -6,11 +6,15 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
 
-from labelrank.cli import COMMANDS, app
+import labelrank
+from labelrank import decoding
+from labelrank.cli import COMMANDS, app, usage
+from labelrank.cli.errors import _ADVICE, as_typed
 from labelrank.cli.help import HIDDEN, Command
 
 GROUP = typer.main.get_command(app)
@@ -179,3 +183,64 @@ def test_no_option_means_an_input_in_one_command_and_an_output_in_another():
     shown = {name for name in formats if name not in HIDDEN}
     assert "--format" in HIDDEN
     assert "--input-format" in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("explain m d --row X4", "got --row X4; give a whole number from 1 (which document"),
+        ("explain m d --row=0", "got --row 0; give a whole number from 1 (which document"),
+        ("predict m d --threshold abc", "got --threshold abc; give a number (cut here"),
+        ("evaluate m d --threshold 1 --threshold x", "got --threshold x; give a number"),
+        ("fit d --budget 0", "got --budget 0; give a number from 0.001 (most time"),
+        ("fit d --fast=3", "got --fast with a value; it takes none"),
+        ("predict m d --jobs", "got --jobs without a value; write --jobs N"),
+        ("predict m d --jbos 2", "which labelrank predict does not take; did you mean --jobs?"),
+        ("predict m", "got no DATA; write labelrank predict MODEL DATA"),
+        ("compare d", "got no --learners; write labelrank compare DATA --learners A,B,C"),
+        ("fit d e", "(e); write labelrank fit DATA"),
+        ("predic m d", "got predic, which is no command; did you mean predict?"),
+        ("--colour", "got --colour, which labelrank does not take; labelrank --help"),
+    ],
+)
+def test_what_is_typed_wrongly_is_one_sentence_that_says_what_to_type(run, typed, told):
+    done = run(*typed.split())
+    assert done.exit_code == 2
+    assert done.stderr.startswith("labelrank: got ")
+    assert done.stderr.count("\n") == 1
+    assert told in done.stderr
+
+
+def test_every_option_of_numbers_is_known_as_one():
+    for command, one in options():
+        kind = getattr(getattr(one, "type_descriptor", None), "annotation", None)
+        words = str(kind or one.type)
+        if "int" in words.lower() or "float" in words.lower():
+            assert one.metavar in usage._NUMBERS, (command, one.name)
+
+
+def test_the_list_of_commands_tells_each_in_a_whole_sentence(run):
+    lines = run("--help").stdout.partition("Commands:\n")[2].splitlines()
+    assert len(lines) == len(COMMANDS)
+    assert all(line.endswith(".") and not line.endswith("...") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "typed"),
+    [
+        (decoding._GUESSED, "learn with --threshold tuned"),
+        ("'labelrank learners' and catalog.names() list all", "'labelrank learners' lists all"),
+        ("name their column by text_column=...", "name their column by --text-column ..."),
+    ],
+)
+def test_advice_for_programs_becomes_advice_for_people_who_type(sentence, typed):
+    assert typed in as_typed(sentence)
+
+
+def test_advice_that_is_translated_is_given_somewhere():
+    sources = [
+        path.read_text(encoding="utf-8") for path in Path(labelrank.__file__).parent.rglob("*.py")
+    ]
+    code = re.sub(r'"\s*f?"', "", "".join(sources))
+    for advice in _ADVICE:
+        assert code.count(advice) > 1, advice

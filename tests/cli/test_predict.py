@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -158,8 +159,8 @@ def batch(kept, ids=("1",), **more):
     return answers.Batch(ids, kept, [[place]] * len(ids), **more)
 
 
-def save(path, *batches):
-    with writers.opened(path, long=False, probabilities=False, mark="|") as add:
+def save(path, *batches, long=False, probabilities=False):
+    with writers.opened(path, long=long, probabilities=probabilities, mark="|") as add:
         for one in batches:
             add(one)
 
@@ -274,6 +275,78 @@ def test_cells_that_a_spreadsheet_would_run_are_told_and_kept(tmp_path):
     with pytest.warns(UserWarning, match=r"2 cell\(s\) begin with ="):
         save(path, batch({"x": ["=HYPERLINK()", "-5", "-1,5", "@me"]}, ids="abcd"))
     assert [row["x"] for row in table(path)] == ["=HYPERLINK()", "-5", "-1,5", "@me"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_our_own_scores_are_not_taken_for_formulas(tmp_path):
+    places = [answers.Place("rye", -0.5, False, 0.4), answers.Place("oil", -1.0, False, 0.3)]
+    below = answers.Batch(["a"], {"x": ["b"]}, [places])
+    for ending, long in (("csv", False), ("tsv", False), ("csv", True)):
+        save(path := tmp_path / f"{long}.{ending}", below, long=long, probabilities=True)
+        found = table(path)[0]
+        assert found["score" if long else "scores"].startswith("-0.5")
+
+
+def test_a_flushed_table_has_one_heading_and_a_line_per_row(run, model):
+    stdin = "rye\noil\nwheat and a much longer text, so that columns become wider\nsea\n"
+    for options, n_rows in (([], 4), (["--long", "--top", 2], None)):
+        done = run(
+            "predict", model, "-", "--input-format", "text", "--flush", *options, stdin=stdin
+        )
+        assert done.exit_code == 0, done.output
+        top, heading, rule, *rows, end = done.stdout.splitlines()
+        assert top.strip() == end.strip() == ""
+        assert set(rule.strip()) == {"─"}
+        assert "labels ranked" in heading or "in_set" in heading
+        assert all(row.strip() for row in rows)
+        assert len(rows) == (n_rows or len(rows)) >= 4
+        assert "labels ranked" not in "".join(rows)
+
+
+def sheets(path, **tables):
+    """A workbook with these sheets, each a list of rows of texts."""
+    packed = dict(workbook._PARTS)
+    listed = "".join(
+        f'<sheet name="{name}" sheetId="{k}" r:id="r{k}"/>' for k, name in enumerate(tables, 1)
+    )
+    places = "".join(
+        f'<Relationship Id="r{k}" Type="{workbook._OFFICE}/worksheet" '
+        f'Target="worksheets/sheet{k}.xml"/>'
+        for k in range(1, len(tables) + 1)
+    )
+    book = packed["xl/workbook.xml"]
+    packed["xl/workbook.xml"] = re.sub(r"<sheet .*?/>", listed, book)
+    relations = packed["xl/_rels/workbook.xml.rels"]
+    packed["xl/_rels/workbook.xml.rels"] = re.sub(r"<Relationship .*?/>", places, relations)
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in packed.items():
+            file.writestr(name, workbook._HEAD + content)
+        for k, rows in enumerate(tables.values(), 1):
+            cells = "".join(
+                "<row>" + "".join(f'<c t="inlineStr"><is><t>{c}</t></is></c>' for c in row)
+                + "</row>" for row in rows
+            )  # fmt: skip
+            body = f'<worksheet xmlns="{SHEET[1:-1]}"><sheetData>{cells}</sheetData></worksheet>'
+            file.writestr(f"xl/worksheets/sheet{k}.xml", body)
+    return path
+
+
+def test_the_sheet_that_is_named_is_learned_and_tagged(run, tmp_path):
+    learned = [["text", "labels"], *([f"{word} price {k}", word] for k in range(6)
+                                     for word in ("oil", "rye"))]  # fmt: skip
+    other = [["text", "labels"], ["tea", "drink"], ["cake", "food"]]
+    data = sheets(tmp_path / "a.xlsx", Notes=other, Data=learned)
+    new = sheets(tmp_path / "n.xlsx", Old=[["text"], ["rye"]], New=[["text"], ["oil"], ["rye"]])
+    path = tmp_path / "m"
+    done = run("fit", data, "--sheet", "Data", "-o", path, "-l", "BR+")
+    assert done.exit_code == 0, done.output
+    assert "12 rows, 2 labels" in done.stdout
+    assert persistence.load(path).label_names_ == ["oil", "rye"]
+    answered = told(run, path, new, "--sheet", "New")
+    assert [one["labels"] for one in answered] == [["oil"], ["rye"]]
+    refused = run("predict", path, new, "--sheet", "Nwe")
+    assert refused.exit_code == 2
+    assert "did you mean New?" in refused.stderr
 
 
 def test_parquet_joins_parts_of_other_types(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ def demo(
         Path("demo-output"), "--out", "-o", metavar="FOLDER", help="Where results go."),
     seed: Seed = 0, jobs: Jobs = None,
 ) -> None:  # fmt: skip
-    """Train on the bundled data, show what comes out, save a model and a page."""
+    """Learn from the bundled data; show and save what comes out."""
     from labelrank import datasets, persistence, report
     from labelrank.cli import models
     from labelrank.cli.printing import as_json

@@ -37,7 +37,9 @@ def evaluate(
     all_: bool = Option(False, "--all", help="Print all criteria, not the chief ones only."),
     jobs: Jobs = None,
 ) -> None:  # fmt: skip
-    """Say in a sentence and five criteria what a model is worth; write the report."""
+    """Say what a model is worth on labelled data; write a report.
+
+    In one sentence and five criteria, or all of them, beside guessing by frequency."""
     from labelrank.cli.measuring import Measuring
     from labelrank.cli.printing import as_json
 

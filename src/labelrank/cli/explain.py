@@ -28,7 +28,9 @@ def explain(
     top: int = Option(10, metavar="N", min=1, help="Features to show for each label."),
     json: Json = False,
 ) -> None:
-    """Show which features decided for a label, and by how much: they sum to its score."""
+    """Show which features decided for a label, and by how much.
+
+    What they add sums to the score of the label."""
     from labelrank.cli import models
     from labelrank.cli.printing import as_json
     from labelrank.errors import InputError
@@ -42,6 +44,7 @@ def explain(
     if trellis is not None:
         _draw(tagger, x, trellis)
         return
+    _check(tagger, [*label, *([over] if over else [])])
     names = tagger.get_feature_names_out()
     for name in label or _predicted(tagger, x):
         reason = tagger.why(x, name, over=over)
@@ -54,6 +57,21 @@ def explain(
                      "corrections": _corrections(reason)})  # fmt: skip
         else:
             _show(f"{name} over {over}" if over else name, reason, strongest)
+
+
+def _check(tagger: Any, labels: list[str]) -> None:
+    """Refuse labels that the model does not know, and a model that gives no reasons."""
+    from labelrank.errors import InputError, unknown_label
+
+    for name in labels:
+        if name not in tagger.label_names_:
+            raise unknown_label(name, tagger.label_names_)
+    if not hasattr(tagger.learner_, "why"):
+        learner = getattr(tagger.learner_, "best_", type(tagger.learner_).__name__)
+        raise InputError(
+            f"the model ({learner}) gives no reasons; learn one that does by "
+            "labelrank fit --fast or --learner BR+"
+        )
 
 
 def _draw(tagger: Any, x: Any, place: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer import Option
 
-from labelrank.cli.held_out import held_out
+from labelrank.cli.held_out import FEW_ROWS, held_out
 from labelrank.cli.options import Criteria, Recipe, Shown, only
 from labelrank.cli.sources import Source, only_labelled
 
@@ -17,6 +17,8 @@ labelrank fit train.csv --criterion precision_at_1 --fast"""
 
 # What has learned for fewer seconds learns once more, to say what it is worth.
 _SOON = 60.0
+# What fewer held-out rows show may be chance.
+_SAYS_LITTLE = 30
 
 
 def fit(
@@ -35,7 +37,9 @@ def fit(
     dry_run: bool = Option(
         False, "--dry-run", help="Only say what was read, and what learning it would take."),
 ) -> None:  # fmt: skip
-    """Say what was read, learn a model from it, save it (as DATA.labelrank, here) and say how
+    """Learn a model from labelled data; say how good it is.
+
+    Says what was read, learns from it, saves the model (as DATA.labelrank, here) and says how
     good it is on rows held out.
 
     Without --learner several learners are tried on rows held out, and the best, or a blend of
@@ -44,7 +48,7 @@ def fit(
     from labelrank import persistence
     from labelrank.atomic import check_writable
     from labelrank.cli import models
-    from labelrank.cli.printing import as_json
+    from labelrank.cli.printing import as_json, wrapped
     from labelrank.cli.survey import show, survey
 
     check_writable(out, source.data, source.labels_file, codes_from)
@@ -81,6 +85,8 @@ def fit(
         _tell_learned(recipe.learner, summary)
         if chosen.get("held_out"):
             _tell_worth(chosen.get("chosen"), **chosen["held_out"])
+        else:
+            typer.echo(wrapped(_unjudged(summary)))
 
 
 def _taught(recipe: Recipe, learner: Any, dataset: Any, shown: Shown) -> Any:
@@ -112,8 +118,24 @@ def _tell_learned(learner: str, summary: Mapping[str, Any]) -> None:
     typer.echo(wrapped(
         f"{learner} learned {summary['n_documents']:,} rows of {summary['n_features']:,} "
         f"features in {duration(summary['seconds'])}: {summary['model']}, "
-        f"{summary['bytes'] / 2**20:,.1f} MiB"
+        f"{_size(summary['bytes'])}"
     ))  # fmt: skip
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 2**20:,.1f} MiB" if n_bytes >= 2**20 else f"{n_bytes / 2**10:,.0f} KiB"
+
+
+def _unjudged(summary: Mapping[str, Any]) -> str:
+    """Why nothing is said of how good the model is, and how to find out."""
+    if summary["n_documents"] < FEW_ROWS:
+        return (
+            f"{summary['n_documents']} rows are too few to say how good it is: it takes "
+            f"{FEW_ROWS} at least, and some hundred for each label to learn well"
+        )
+    return (
+        f"how good it is, labelrank evaluate {summary['model']} DATA says, of other labelled rows"
+    )
 
 
 def _chosen(learner: Any) -> dict[str, Any]:
@@ -127,7 +149,7 @@ def _chosen(learner: Any) -> dict[str, Any]:
 
 def _tell_worth(
     best: str | None, *, criterion: str, chosen: float, guessing: float, n_instances: int,
-    second: str | None = None, second_best: float | None = None,
+    n_parts: int = 1, second: str | None = None, second_best: float | None = None,
 ) -> None:  # fmt: skip
     """What auto chose, what it is worth, what came next, and whether that is any good."""
     from labelrank.cli.printing import wrapped
@@ -137,9 +159,13 @@ def _tell_worth(
     by = words(criterion)
     choice = f"auto chose {best}: " if best else ""
     next_best = f"; next best: {second}, {second_best:.4f}" if second else ""
+    held = f"{n_instances:,} rows held out"
+    if n_parts > 1:
+        held = f"{n_instances:,} rows, each held out once, in {n_parts} parts"
+    few = "; so few rows say little" if n_instances < _SAYS_LITTLE else ""
     typer.echo(wrapped(
-        f"{choice}{by} {chosen:.4f} on {n_instances:,} rows held out{next_best}; "
-        f"guessing by frequency: {guessing:.4f}"
+        f"{choice}{by} {chosen:.4f} on {held}{next_best}; "
+        f"guessing by frequency: {guessing:.4f}{few}"
     ))  # fmt: skip
     if (chosen - guessing) * criteria.get(criterion).direction <= 0:
         typer.echo(wrapped(

@@ -8,7 +8,7 @@ from labelrank.cli import models
 from labelrank.cli.options import Recipe
 
 # One row in so many is held out; fewer rows than these tell nothing.
-_PART, _FEW_ROWS = 5, 10
+_PART, FEW_ROWS = 5, 10
 
 
 def held_out(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any] | None:
@@ -17,7 +17,7 @@ def held_out(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any] | Non
     from labelrank.evaluation.verdict import guessing
 
     n = dataset.n_instances
-    if n < _FEW_ROWS:
+    if n < FEW_ROWS:
         return None
     order = np.random.default_rng(recipe.seed).permutation(n)
     held, rest = (np.sort(part) for part in np.split(order, [n // _PART]))

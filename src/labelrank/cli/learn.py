@@ -48,7 +48,7 @@ def learn(
     recipe: Start,
     shown: Shown,
 ) -> None:  # fmt: skip
-    """Teach a model more labelled examples, in their order, and save it.
+    """Teach a model more labelled examples, in their order.
 
     A model that cannot learn in pieces stays as it is, and gets corrections on top.
 

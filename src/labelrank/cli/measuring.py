@@ -9,7 +9,7 @@ from typing import Any
 from labelrank.cli import models
 from labelrank.cli.options import Shown, Trained
 from labelrank.cli.sources import Source
-from labelrank.errors import InputError
+from labelrank.errors import FormatError, InputError
 from labelrank.learned import Met
 
 _ROWS_AT_ONCE, _SCORES_AT_ONCE = 2000, 2**21
@@ -50,6 +50,10 @@ def of_targets(tagger: Any, Y: Any, members: Any) -> dict[str, float]:
     return {one.__name__: float(one(truth, answer)) for one in (exact_match, hamming_score)}
 
 
+def _no_rows(name: str) -> FormatError:
+    return FormatError(f"{name}: no labelled row in it; give at least one row with its labels")
+
+
 def _criteria(tagger: Any, given: Any) -> dict[str, float]:
     """All criteria of answers to data in memory."""
     found: dict[str, float] = given.criteria()
@@ -84,6 +88,8 @@ class Measuring:
         """Measure on data in memory; return the documents and answers of the first model."""
         from labelrank import metrics
 
+        if not dataset.n_instances:
+            raise _no_rows(dataset.name)
         documents, given = models.put_to(self.taggers[0], dataset)
         self.met = [tagger.met(models.documents_of(dataset, tagger)) for tagger in self.taggers]
         others = (models.put_to(tagger, dataset)[1] for tagger in self.taggers[1:])
@@ -137,8 +143,9 @@ class Measuring:
                 (these, models.known_relevance(dataset, tagger), cuts)
                 for tagger, these, cuts in zip(self.taggers, documents, self.cuts, strict=True)
             ]
+        if not self.name:
+            raise _no_rows(source.data)
         if any(len(unknown) == len(names) for unknown in strange):
-            name = self.name or source.data
-            raise InputError(f"{name} has no label that the model knows; give labelled data")
+            raise InputError(f"{self.name} has no label that the model knows; give labelled data")
         for unknown in strange:
             models.tell_unknown(list(unknown))

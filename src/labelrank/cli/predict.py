@@ -39,7 +39,9 @@ def predict(
         False, "--flush", help="Answer each row before the next is read."),
     jobs: Jobs = None,
 ) -> None:  # fmt: skip
-    """Print the ranked labels of each document, with the cut; or write them to a file."""
+    """Give each document its labels, best first, with the cut.
+
+    They are printed, or written to a file."""
     from labelrank.cli import answers, writers
     from labelrank.errors import InputError
 

@@ -76,7 +76,7 @@ class Options:
 
 
 def reproduce(*, asked: Options, data: Folder = None, shown: Shown) -> None:
-    """List the tables, figures and claims of the papers, run one, or all of them into a book.
+    """List the results of the papers, run one, or all into a book.
 
     Exits with 1 if a verdict is worse than the recorded one, a value has moved away from it, or an
     experiment of --all or --quick failed.

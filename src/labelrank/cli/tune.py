@@ -37,7 +37,9 @@ def tune(
     out: Path | None = Option(
         None, "--out", "-o", metavar="FILE", help="Save the best model here."),
 ) -> None:  # fmt: skip
-    """Try the settings of a grid, the best of them on ever more documents; save the best model."""
+    """Try the settings of a grid, and save the best model.
+
+    The best settings go on with ever more documents."""
     from labelrank import persistence
     from labelrank.atomic import check_writable
     from labelrank.cli import models

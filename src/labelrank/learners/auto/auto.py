@@ -76,7 +76,8 @@ class AutoRanker(LabelRanker):
 
     Attributes
     ----------
-    best_ : str, what was chosen; the names of the members if it is a blend
+    best_ : str, what was chosen; the names of the members if it is a blend, where members of one
+        name are told apart by how they weight the features
     members_ : list of Member, the chosen learners, fitted on all instances, and their shares
     estimator_, weighting_ : the learner of the largest share, and what is done to its features
     threshold_ : ndarray (K,)
@@ -87,7 +88,7 @@ class AutoRanker(LabelRanker):
     held_out_ : dict or None
         What was chosen by: criterion, chosen (its held-out value), second and second_best (the
         next single learner and its value), guessing (that of ranking by frequency), n_instances
-        (held out).
+        (held out), n_parts (they are so many parts, each held out from the others).
     calibration_ : Calibration or None, from held-out scores to probabilities
     trials_ : list of dict
         What was tried: name, weighting, n_instances, score (the held-out criterion), cut, tilt,
@@ -149,8 +150,9 @@ class AutoRanker(LabelRanker):
                 f"the budget of {self.budget:g} s was over before all candidates were tried; "
                 "a larger one may choose better", stacklevel=4,
             )  # fmt: skip
+        names = [name for name, *_ in chosen]
         self.members_ = [
-            Member(name, share, race.ways[way], line, race.last(name, way))
+            Member(_called(name, way, names), share, race.ways[way], line, race.last(name, way))
             for name, way, share, line in chosen
         ]
 
@@ -226,13 +228,15 @@ class AutoRanker(LabelRanker):
     def _tell(self, race: Race, judged: Judged, others: list[Trial], n: int) -> None:
         sign = race.goal.criterion.direction
         second = others[0] if others else None
+        tried = [trial.name for trial in race.ranked()]
         self.held_out_ = {
             "criterion": race.goal.criterion.name,
             "chosen": sign * judged.value,
-            "second": second and second.name,
+            "second": second and _called(second.name, second.weighting, tried),
             "second_best": second and sign * second.judged.value,
             "guessing": sign * race.guessing().value,
             "n_instances": n,
+            "n_parts": len(race.parts),
         }
 
     @property
@@ -288,3 +292,8 @@ class AutoRanker(LabelRanker):
             raise ValueError("nothing was chosen")
         if self.sizes is not None:
             of_targets.check_blocks(self.sizes, self.n_labels_)
+
+
+def _called(name: str, way: str, names: list[str]) -> str:
+    """The name of a learner; with its weighting of the features where others have the name too."""
+    return f"{name} ({way})" if names.count(name) > 1 else name
