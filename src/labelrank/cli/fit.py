@@ -48,7 +48,7 @@ def fit(
     from labelrank import persistence
     from labelrank.atomic import check_writable
     from labelrank.cli import models
-    from labelrank.cli.printing import as_json, wrapped
+    from labelrank.cli.printing import as_json
     from labelrank.cli.survey import show, survey
 
     check_writable(out, source.data, source.labels_file, codes_from)
@@ -83,10 +83,7 @@ def fit(
         if trials and "trials" in chosen:
             _show_trials(chosen["trials"], learner.criterion)
         _tell_learned(recipe.learner, summary)
-        if chosen.get("held_out"):
-            _tell_worth(chosen.get("chosen"), **chosen["held_out"])
-        else:
-            typer.echo(wrapped(_unjudged(summary)))
+        _tell_worth(chosen, summary)
 
 
 def _taught(recipe: Recipe, learner: Any, dataset: Any, shown: Shown) -> Any:
@@ -147,7 +144,17 @@ def _chosen(learner: Any) -> dict[str, Any]:
     return {"chosen": learner.best_, "held_out": learner.held_out_, "trials": learner.trials_}
 
 
-def _tell_worth(
+def _tell_worth(chosen: Mapping[str, Any], summary: Mapping[str, Any]) -> None:
+    """How good it is on rows held out, or why nobody knows."""
+    from labelrank.cli.printing import wrapped
+
+    if chosen.get("held_out"):
+        _tell_held_out(chosen.get("chosen"), **chosen["held_out"])
+    else:
+        typer.echo(wrapped(_unjudged(summary)))
+
+
+def _tell_held_out(
     best: str | None, *, criterion: str, chosen: float, guessing: float, n_instances: int,
     n_parts: int = 1, second: str | None = None, second_best: float | None = None,
 ) -> None:  # fmt: skip
