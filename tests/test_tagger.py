@@ -163,7 +163,7 @@ def test_why_hands_names_to_the_learner_as_indices():
     width = len(model.get_feature_names_out())
     assert model.why("wheat", "oil") == ((1, width), 1, None)
     assert model.why("wheat", "oil", over="trade") == ((1, width), 1, 2)
-    with pytest.raises(InputError, match="unknown label 'gold'"):
+    with pytest.raises(InputError, match="label 'gold', which the model does not know"):
         model.why("wheat", "gold")
 
 
