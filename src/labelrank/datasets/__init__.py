@@ -18,6 +18,7 @@ _HOME = {
     "make_linear_preferences": "makers",
     "make_rcv1_like": "makers",
     "names": "named",
+    "open_parts": "parts",
     "save": "named",
     "synthesize_order": "orderings",
 }

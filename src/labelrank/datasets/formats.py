@@ -230,6 +230,15 @@ def spellings(options: Mapping[str, Any]) -> list[str]:
     return list((options.get("reading") or {}).get("spellings") or [])
 
 
+def format_of(path: AnyPath) -> str | None:
+    """The format that the end of a name tells.
+
+    >>> format_of("in/0001.parquet")
+    'parquet'
+    """
+    return _by_ending(Source(path))
+
+
 def _by_ending(source: Source) -> str | None:
     ending = next((e for e in reversed(source.endings) if e not in COMPRESSED), "")
     if not ending or ending in _BY_ENDING:

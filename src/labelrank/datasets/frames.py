@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -250,15 +250,30 @@ def _parquet(source: Source) -> Iterator[Any]:
         ) from error
 
 
-def _slices(source: Source, lazy: Any, n_rows: int) -> Iterator[Any]:
-    """The rows some thousands at a time, so that a small file cannot grow unseen."""
+def described(source: Source) -> tuple[dict[str, str], int]:
+    """The columns of a Parquet file with their types, and how many rows it has: by its footer."""
+    import polars as pl
+
+    with _parquet(source) as lazy:
+        columns = {name: str(kind) for name, kind in lazy.collect_schema().items()}
+        n_rows = int(lazy.select(pl.len()).collect().item())
+    source.limits.check("rows", n_rows, source.name)
+    return columns, n_rows
+
+
+def _slices(source: Source, lazy: Any, n_rows: int, first: int = 0) -> Iterator[Any]:
+    """The rows some thousands at a time, so that a small file cannot grow unseen.
+
+    The first slice may have fewer, for who looks at the first rows alone.
+    """
     import polars as pl
 
     n = int(lazy.select(pl.len()).collect().item())
     source.limits.check("rows", n, source.name)
     source.limits.check("features", len(lazy.collect_schema()), source.name)
-    for start in range(0, n, n_rows):
-        piece = lazy.slice(start, n_rows).collect()
+    bounds = [0, *range(min(first or n_rows, n), n, n_rows), n]
+    for start, stop in pairwise(bounds if n else []):
+        piece = lazy.slice(start, stop - start).collect()
         source.limits.check("bytes", piece.estimated_size(), source.name)
         yield piece
 
@@ -280,7 +295,7 @@ def _batches_of_parquet(source: Source, size: int) -> Iterator[Frame]:
     """Batches from slices of the file, which hold many of them."""
     done = 0
     with _parquet(source) as lazy:
-        for piece in _slices(source, lazy, max(size, _ROWS_AT_ONCE // size * size)):
+        for piece in _slices(source, lazy, max(size, _ROWS_AT_ONCE // size * size), size):
             for start in range(0, piece.height, size):
                 part = piece.slice(start, size)
                 columns = {name: _cells(part[name]) for name in part.columns}

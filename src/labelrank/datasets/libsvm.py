@@ -19,6 +19,8 @@ from labelrank.errors import FormatError, InputError
 from labelrank.relevance import check_relevance
 from labelrank.rows import of_lengths
 
+_FIRST_LINE = 1 << 10
+
 
 def read(
     source: Source, *, encoding: str | None = None, n_features: int | None = None,
@@ -147,6 +149,13 @@ def read_extreme(
             f"{source.name}: got feature index {indices.max()}, but line 1 says {d} features"
         )
     return Dataset(source.stem, csr((indptr, indices, data), d), Y, label_names=names)
+
+
+def declared(source: Source) -> tuple[int, int, int]:
+    """Instances, features and labels by the first line of extreme classification text."""
+    with source.stream() as file:
+        words = file.readline(_FIRST_LINE).decode("latin-1").split()
+    return _sizes(words, "instances features labels", source)
 
 
 def read_rankings(
