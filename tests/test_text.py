@@ -6,6 +6,7 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labelrank.errors import InputError
 from labelrank.text import TextVectorizer, make_vectorizer
@@ -160,3 +161,42 @@ def test_ngrams_and_stop_words_pass_through():
 def test_wrong_input_is_explained(texts, options, message):
     with pytest.raises(InputError, match=message):
         TextVectorizer(**options).fit(texts)
+
+
+PIECES = [TEXTS[:1], [], TEXTS[1:3], ["", "42 !"], TEXTS[3:]]
+
+
+@pytest.mark.parametrize("representation", ["tfidf", "bag", "set", "hashing"])
+@pytest.mark.parametrize("options", [{}, {"max_terms": 3}, {"sublinear_tf": True}])
+def test_counts_of_pieces_give_the_terms_weights_and_features_of_the_whole(representation, options):
+    whole = make_vectorizer(representation, **options)
+    X = whole.fit_transform([text for piece in PIECES for text in piece])
+    there = make_vectorizer(representation, **options)
+    counted = [there.count(piece) for piece in PIECES]
+    first, *others = (one.frequencies() for one in counted)
+    there.fit_counts(sum(others, first))
+    assert there.terms_ == whole.terms_
+    np.testing.assert_array_equal(there.idf_, whole.idf_)
+    pieces = [there.weigh(one) for one in counted]
+    assert [piece.shape[0] for piece in pieces] == list(map(len, PIECES))
+    for part in ("data", "indices"):
+        found = np.concatenate([getattr(piece, part) for piece in pieces])
+        np.testing.assert_array_equal(found, getattr(X, part))
+
+
+def test_terms_and_weights_are_those_of_scikit_learn():
+    texts = [f"{a} {b} {a} rye" for a in "abcdefgh" for b in ("wheat", "oil", "corn" * 3)] * 3
+    options = {"min_df": 4, "max_df": 0.9, "token_pattern": r"\w+"}
+    ours = TextVectorizer("tfidf", **options).fit(texts)
+    theirs = TfidfVectorizer(dtype=np.float32, **options).fit(texts)
+    assert ours.terms_ == theirs.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(ours.idf_, theirs.idf_)
+
+
+def test_bounds_of_documents_that_leave_nothing_or_mean_nothing():
+    with pytest.raises(InputError, match="none of 7 terms is in 5 to 4 of them"):
+        TextVectorizer(min_df=5).fit(TEXTS)
+    with pytest.raises(InputError, match=r"min_df=2\.5; give a whole number"):
+        TextVectorizer(min_df=2.5).fit(TEXTS)
+    with pytest.raises(InputError, match="they are empty, or stop words only"):
+        TextVectorizer().fit(["", "!"])

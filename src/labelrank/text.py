@@ -5,9 +5,11 @@ favours words repeated in a few long texts. Hashing learns nothing, so it suits 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -87,16 +89,54 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, texts: Iterable[str], y: Any = None, **_: Any) -> sp.csr_array:
         """Learn from the texts and return their features, reading them once."""
+        counted = self.count(texts)
+        self.fit_counts(counted.frequencies())
+        return self.weigh(counted)
+
+    def count(self, texts: Iterable[str]) -> "Counted":
+        """The texts by how often they have each of their own terms, before any is left out."""
         check_parameters(self)
         texts = check_texts(texts)
-        if not texts:
+        counter = self._unfitted_counter()
+        if self.representation == "hashing":
+            empty = sp.csr_array((0, self.max_terms or HASHING_FEATURES), dtype=np.float32)
+            return Counted(counter.transform(texts) if texts else empty, None)
+        try:
+            if not any(map(counter.build_analyzer(), texts)):
+                return Counted(sp.csr_array((len(texts), 0), dtype=np.float32), [])
+            counts = counter.set_params(min_df=1, max_df=1.0).fit_transform(texts)
+        except ValueError as error:
+            raise _no_features(len(texts), str(error)) from error
+        counts.sort_indices()
+        return Counted(counts, counter.get_feature_names_out().tolist())
+
+    def fit_counts(self, counts: "TermCounts") -> Self:
+        """Learn the terms and their weights from what was counted, in one piece or in many."""
+        check_parameters(self)
+        n = counts.n_documents
+        if not n:
             raise InputError("got no text at all; give at least one text to learn from")
-        counter, counts = self._counted(texts)
-        weights = self._unfitted_weights().fit(counts)
-        self.counter_, self.weights_ = counter, weights
-        terms = getattr(counter, "vocabulary_", None)
-        self.terms_ = None if terms is None else sorted(terms, key=terms.__getitem__)
-        self.idf_ = getattr(weights, "idf_", None)
+        terms, idf = None, None
+        if self.representation != "hashing":
+            terms, documents = self._kept(counts)
+            if self.representation == "tfidf":  # in single precision, as scikit-learn has it
+                idf = np.full(len(terms), n + 1, np.float32) / (documents.astype(np.float32) + 1)
+                idf = np.log(idf) + np.float32(1.0)
+        self._assemble(terms, idf)
+        return self
+
+    def weigh(self, counted: "Counted") -> sp.csr_array:
+        """The features of texts that `count` has counted."""
+        counts, terms = counted
+        if terms is not None and terms != self.terms_:
+            column = self.counter_.vocabulary_
+            known = [k for k, term in enumerate(terms) if term in column]
+            place = np.array([column[terms[k]] for k in known], np.int32)
+            kept = sp.csr_array(counts[:, known])
+            shape = (kept.shape[0], self.n_columns_)
+            counts = sp.csr_array((kept.data, place[kept.indices], kept.indptr), shape=shape)
+        if not counts.shape[0]:
+            return sp.csr_array((0, self.n_columns_), dtype=np.float32)
         return self._weighted(counts)
 
     def transform(self, texts: Iterable[str]) -> sp.csr_array:
@@ -132,15 +172,20 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             raise ValueError("document frequencies that do not fit the terms")
         try:
             check_parameters(self)
-            self.counter_, self.weights_ = self._unfitted_counter(), self._unfitted_weights()
-            if terms is not None:
-                self.counter_.vocabulary_ = {term: k for k, term in enumerate(terms)}
-            if idf is not None:
-                self.weights_.idf_ = idf
-            self.weights_.n_features_in_ = self.n_columns_
+            self._assemble(terms, idf)
             self._weighted(self.counter_.transform(["rye"]))
         except (InputError, TypeError, AttributeError, re.error) as error:
             raise ValueError(str(error)) from error
+
+    def _assemble(self, terms: list[str] | None, idf: Array | None) -> None:
+        """Make the scikit-learn parts from the terms and their frequencies."""
+        self.terms_, self.idf_ = terms, idf
+        self.counter_, self.weights_ = self._unfitted_counter(), self._unfitted_weights()
+        if terms is not None:
+            self.counter_.vocabulary_ = {term: k for k, term in enumerate(terms)}
+        if idf is not None:
+            self.weights_.idf_ = idf
+        self.weights_.n_features_in_ = self.n_columns_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")
@@ -166,31 +211,69 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             sublinear_tf=self.sublinear_tf,
         )
 
-    def _counted(self, texts: list[str]) -> tuple[Any, Any]:
-        """The counter, fitted on the texts, and their counts."""
-        counter = self._unfitted_counter()
-        if self.representation == "hashing":
-            return counter, counter.transform(texts)
-        try:
-            counts = counter.fit_transform(texts)
-        except ValueError as error:
-            raise InputError(
-                f"{len(texts)} text(s) give no features ({error}); "
-                "give more text, or change min_df, max_df, stop_words, token_pattern"
-            ) from error
-        n_terms = counts.shape[1]
-        if self.max_terms is None or self.max_terms >= n_terms:
-            return counter, counts
-        documents = np.bincount(counts.indices, minlength=n_terms)
-        kept = np.sort(np.argsort(-documents, kind="stable")[: self.max_terms])
-        terms = counter.get_feature_names_out()[kept]
-        counter.vocabulary_ = {term: k for k, term in enumerate(terms.tolist())}
-        return counter, counts[:, kept]
+    def _kept(self, counts: "TermCounts") -> tuple[list[str], Array]:
+        """The terms that stay, in their order, and in how many documents they are."""
+        n, terms = counts.n_documents, sorted(counts.frequencies)
+        documents = np.array([counts.frequencies[term] for term in terms], np.int64)
+        fewest, most = (_documents(self, name, n) for name in ("min_df", "max_df"))
+        kept = np.flatnonzero((documents >= fewest) & (documents <= most))
+        if not len(kept):
+            pruned = f"none of {len(terms)} terms is in {fewest:g} to {most:g} of them"
+            raise _no_features(n, pruned if terms else "they are empty, or stop words only")
+        if self.max_terms is not None and self.max_terms < len(kept):
+            often = np.argsort(-documents[kept], kind="stable")[: self.max_terms]
+            kept = kept[np.sort(often)]
+        return [terms[k] for k in kept], documents[kept]
 
     def _weighted(self, counts: Any) -> sp.csr_array:
         weighted = sp.csr_array(self.weights_.transform(counts, copy=False))
         weighted.sort_indices()
         return weighted
+
+
+@dataclass(frozen=True)
+class TermCounts:
+    """In how many of so many documents each term is; those of pieces add up to the whole's."""
+
+    n_documents: int
+    frequencies: Mapping[str, int]
+
+    def __add__(self, other: "TermCounts") -> "TermCounts":
+        both = Counter(self.frequencies)
+        both.update(other.frequencies)
+        return TermCounts(self.n_documents + other.n_documents, both)
+
+
+class Counted(NamedTuple):
+    """Documents by how often they have each of `terms`, which are sorted; None: hashed columns."""
+
+    counts: sp.csr_array
+    terms: list[str] | None
+
+    def frequencies(self) -> TermCounts:
+        """In how many of these documents each term is."""
+        n, width = self.counts.shape
+        if self.terms is None:
+            return TermCounts(n, {})
+        found = np.bincount(self.counts.indices, minlength=width).tolist()
+        return TermCounts(n, dict(zip(self.terms, found, strict=True)))
+
+
+def _documents(vectorizer: TextVectorizer, name: str, n: int) -> float:
+    """A bound of documents, which may be written as a share of them."""
+    bound = getattr(vectorizer, name)
+    if isinstance(bound, Integral):
+        return float(bound)
+    if bound > 1:
+        raise InputError(f"got {name}={bound:g}; give a whole number, or a share up to 1.0")
+    return float(bound * n)
+
+
+def _no_features(n: int, reason: str) -> InputError:
+    return InputError(
+        f"{n} text(s) give no features ({reason}); "
+        "give more text, or change min_df, max_df, stop_words, token_pattern"
+    )
 
 
 @stored("TextColumn", 1)
