@@ -193,6 +193,12 @@ class LabelCounts(NamedTuple):
             self.n_zeros + n_zeros,
         )
 
+    def merged(self, other: "LabelCounts") -> "LabelCounts":
+        """With the instances of other counts of the same labels."""
+        n_silent, n_zeros = self.n_silent + other.n_silent, self.n_zeros + other.n_zeros
+        relevant, known = self.relevant + other.relevant, self.known + other.known
+        return LabelCounts(relevant, known, n_silent, n_zeros)
+
     def after_loading(self) -> None:
         if (self.relevant < 0).any() or (self.relevant > self.known).any():
             raise ValueError("a label is relevant more often than it is known")

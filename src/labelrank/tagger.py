@@ -139,6 +139,19 @@ class Tagger(BaseEstimator):
         self.summary_ = self._summary(X.shape, {"data": name}, began)
         return self
 
+    def put_together(
+        self, learner: Any, vectorizer: Any, names: list[Any], *, facts: dict[str, Any],
+        reading: dict[str, Any] | None, began: float,
+    ) -> Self:  # fmt: skip
+        """Be made of parts that were fitted elsewhere, by `labelrank.distributed`.
+
+        `facts` are the number of documents and the name of the data, `began` when work began.
+        """
+        self.learner_, self.vectorizer_, self.label_names_ = learner, vectorizer, names
+        self.reading_ = reading
+        self.summary_ = self._summary((0, learner.n_features_in_), facts, began)
+        return self
+
     def partial_fit(
         self, documents: Any, labels: Any, *, label_names: Names = None, name: str | None = None,
         reading: dict[str, Any] | None = None,

@@ -39,6 +39,11 @@ class Part:
     # Features and labels that the first line of extreme classification text declares.
     shape: tuple[int, int] | None = None
 
+    @property
+    def numbered(self) -> list[str] | None:
+        """The names of the labels where the file has numbers of so many labels."""
+        return None if self.shape is None else [str(k) for k in range(self.shape[1])]
+
     def read(self) -> Dataset:
         """All of its rows; none where it is empty."""
         if self.n_rows == 0:
@@ -70,8 +75,8 @@ class Part:
         name = Source(self.path).stem
         if self.shape is not None:
             d, K = self.shape
-            names = [str(k) for k in range(K)]
-            return Dataset(name, sp.csr_array((0, d)), sp.csr_array((0, K)), label_names=names)
+            X, Y = sp.csr_array((0, d)), sp.csr_array((0, K))
+            return Dataset(name, X, Y, label_names=self.numbered or [])
         reading = dict(self.options.get("reading") or {})
         are_columns = reading.get("layout") == "columns"
         names = list(reading.get("label_columns") or []) if are_columns else []

@@ -23,9 +23,9 @@ from labelrank._types import Array, Float64, Int64
 from labelrank.declared import array, check_parameters, nested, stored, value
 from labelrank.errors import InputError, InputTypeError, one_sentence
 from labelrank.interrupts import held_back
-from labelrank.relevance import LabelCounts, TargetInfo, cardinality, without_mask
+from labelrank.relevance import LabelCounts, TargetInfo, cardinality, check_relevance, without_mask
 from labelrank.resources import blocks
-from labelrank.rows import canonical, check_magnitude, short_indices
+from labelrank.rows import canonical, check_magnitude, count_zeros, short_indices
 
 _SCORES_AT_ONCE = 1 << 20
 
@@ -35,6 +35,20 @@ class Answer(NamedTuple):
 
     scores: Array
     members: Array
+
+
+class Seen(NamedTuple):
+    """What every learner notes of the instances it learns; of pieces it adds up to the whole's."""
+
+    n_rows: int
+    n_relevant: int
+    n_features: int
+    counts: LabelCounts
+
+    def merged(self, other: "Seen") -> "Seen":
+        """With the instances of another piece."""
+        n_rows, n_relevant = self.n_rows + other.n_rows, self.n_relevant + other.n_relevant
+        return Seen(n_rows, n_relevant, self.n_features, self.counts.merged(other.counts))
 
 
 @stored(
@@ -140,6 +154,28 @@ class LabelRanker(decoding.Probable, decoding.Prior, ClassifierMixin, BaseEstima
             learn(X, Y)
         return self
 
+    def look_at_piece(self, X: Any, Y: sp.csr_array) -> Seen:
+        """What `fit` would note of these instances, checked as it does.
+
+        With `note`, for who brings a learner what it learns in pieces, from elsewhere.
+        """
+        n, d = X.shape
+        if n:
+            X = self._check_X(X, reset=True, Y=Y)
+            Y = check_relevance(Y, n_rows=n)
+            self._check_values(X, Y)
+        none = LabelCounts.none()
+        silent = int(np.count_nonzero(self._without_features(X)))
+        return Seen(n, int((Y.data > 0).sum()), d, none.add(Y, silent, count_zeros(X)))
+
+    def note(self, seen: Seen) -> None:
+        """Be a learner of instances of which no more than this is known here."""
+        self.check_parameters()
+        n_labels = len(seen.counts.known)
+        self.n_features_in_, self.target_ = seen.n_features, _of_relevance(n_labels)
+        self.n_seen_, self.label_counts_ = seen.n_rows, seen.counts
+        self.cardinality_ = seen.n_relevant / max(seen.n_rows, 1)
+
     def decision_function(self, X: Any) -> Array:
         """Scores, larger is more relevant; 0 is the threshold of a calibrated learner."""
         scores = self._stacked(self._scored, self._ready(X))
@@ -239,6 +275,10 @@ class LabelRanker(decoding.Probable, decoding.Prior, ClassifierMixin, BaseEstima
         tags.classifier_tags.multi_label = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def _of_relevance(n_labels: int) -> TargetInfo:
+    return TargetInfo.of(sp.csr_array((0, n_labels)))
 
 
 class IncrementalRanker(LabelRanker):

@@ -65,6 +65,21 @@ class LabelSums(NamedTuple):
             add_labelled_rows(rows, labels, True, sums.unknown, sums.n_unknown)
         return sums
 
+    def copied(self) -> Self:
+        """The same in arrays of their own, for `add` changes them."""
+        return type(self)(*(part.copy() for part in self))
+
+    def merged(self, other: Self) -> Self:
+        """The sums of both, of which each document is in one."""
+        unknown = other.unknown
+        if len(self.unknown):
+            unknown = self.unknown + unknown if len(unknown) else self.unknown
+        return type(self)(
+            self.relevant + other.relevant, self.n_relevant + other.n_relevant,
+            unknown, self.n_unknown + other.n_unknown,
+            self.total + other.total, self.n_total + other.n_total,
+        )  # fmt: skip
+
     def irrelevant(self) -> tuple[Float64, Float64]:
         """Sums and numbers of the documents known not to have the label."""
         sums = self.total - self.relevant

@@ -85,15 +85,28 @@ class NaiveBayesRanker(IncrementalRanker):
         _check_counts(X)
 
     def _set_up(self, X: Any, Y: sp.csr_array) -> None:
-        self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
-        self._lengths = LabelSums.empty(Y.shape[1], 2)
+        self._sums, self._lengths = self.no_sums(Y.shape[1], X.shape[1])
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
+        self.take_sums(self.add_to((self._sums, self._lengths), X, Y))
+
+    def no_sums(self, n_labels: int, n_features: int) -> tuple[LabelSums, ...]:
+        """The sums of no document: of words, and of lengths."""
+        return LabelSums.empty(n_labels, n_features), LabelSums.empty(n_labels, 2)
+
+    def add_to(self, sums: tuple[LabelSums, ...], X: Any, Y: sp.csr_array) -> tuple[LabelSums, ...]:
+        """The sums with more documents in them."""
+        words, lengths = sums
         X = self._counts(X)
-        self._sums = self._sums.add(X, Y)
+        words = words.add(X, Y)
         if self.event_model == "multinomial_length":
             log_length = np.log1p(X.sum(axis=1))
-            self._lengths = self._lengths.add(np.column_stack([log_length, log_length**2]), Y)
+            lengths = lengths.add(np.column_stack([log_length, log_length**2]), Y)
+        return words, lengths
+
+    def take_sums(self, sums: tuple[LabelSums, ...]) -> None:
+        """Learn from the sums of all documents."""
+        self._sums, self._lengths = sums
         self._model = self._made()
 
     def _widen(self, n_before: int) -> None:

@@ -1,22 +1,22 @@
 """Perceptrons with one weight vector per label: BR and MMP (Loza Mencía & Fürnkranz 2008)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from labelrank._types import Array, Int64
+from labelrank._types import Array, Float32, Float64, Int64
 from labelrank.declared import choice, cut, flag, nested, number, seed, stored, threads, value
 from labelrank.kernels.label_perceptrons import MMP, SEPARATE, Rule, learn_pass
 from labelrank.kernels.random import RANDOM_SCALE, fill_normal
 from labelrank.learners.base import Explained, IncrementalRanker
 from labelrank.learners.label_weights import BLOCK, LabelWeights, padded
 from labelrank.preferences import Kind, Preferences
-from labelrank.resources import run_jobs, track
+from labelrank.resources import aligned_zeros, run_jobs, track
 from labelrank.rows import Rows, as_rows, with_constant
 
 STEPS = ("perceptron", "pa")
@@ -101,6 +101,26 @@ class LinearPerceptron(Explained, IncrementalRanker):
         self._begin(0)
         self._n_learned = self._n_trained = 0
 
+    def label_blocks(self) -> list["LabelBlock"]:
+        """The blocks of labels that a learner of noted instances consists of; none has learned."""
+        self._set_up(sp.csr_array((0, self.n_features_in_)), sp.csr_array((0, self.n_labels_)))
+        random = self._seed if self.init == "random" else None
+        shape, rule = self._weights.blocks.shape[1:], self._rule()
+        kept = bool(self.averaging)
+        return [
+            LabelBlock(lo, width, shape, self._weights.has_constant, kept, rule, random)
+            for _, lo, width in self._weights.spans()
+        ]
+
+    def take_blocks(self, learned: list["Learned"], n_learned: int) -> None:
+        """Be made of these blocks, each of which has learned so many instances in all."""
+        W = np.stack([one.W for one in learned])
+        self._weights = replace(self._weights, blocks=W)
+        if self._past is not None:
+            self._past = replace(self._past, blocks=np.stack([one.U for one in learned]))
+        self._n_learned = n_learned
+        self._n_trained = n_learned * self.n_labels_ + sum(one.moved for one in learned)
+
     def _zeros(self, n_rows: int, has_constant: bool, dtype: Any) -> LabelWeights:
         lanes = padded(self.n_labels_)
         lanes = lanes if self._together else min(BLOCK, lanes)
@@ -182,6 +202,44 @@ class LinearPerceptron(Explained, IncrementalRanker):
         if not self.averaging or self._past is None or not self._n_learned:
             return 0.0
         return of(self._past) / self._n_learned
+
+
+class Learned(NamedTuple):
+    """What a block of labels has learned: weights, sums for their mean, how often labels moved."""
+
+    W: Float32
+    U: Float64
+    moved: int
+
+
+@dataclass(frozen=True)
+class LabelBlock:
+    """Perceptrons of labels lo ... lo + width - 1, which need nothing of the others."""
+
+    lo: int
+    width: int
+    shape: tuple[int, int]
+    has_constant: bool
+    averaged: bool
+    rule: Rule
+    seed: int | None
+
+    def begin(self) -> Learned:
+        """Before the first instance."""
+        W = aligned_zeros(self.shape)
+        if self.seed is not None:
+            fill_normal(W, 0, self.width, self.lo, RANDOM_SCALE, self.seed)
+        return Learned(W, np.zeros((self.shape[0] * self.averaged, self.shape[1])), 0)
+
+    def learn(self, before: Learned, X: Any, Y: sp.csr_array, clock: int) -> Learned:
+        """After more instances, in their order, behind `clock` others; `before` stays as it is."""
+        rows = with_constant(as_rows(X)) if self.has_constant else as_rows(X)
+        W, U = aligned_zeros(self.shape), before.U.copy()
+        W[:] = before.W
+        order = np.arange(rows.n_rows, dtype=np.int64)
+        labels = as_rows(Y, np.float64)
+        moved = learn_pass(rows, labels, order, self.lo, self.width, W, U, clock, self.rule)
+        return Learned(W, U, before.moved + int(moved))
 
 
 @stored("BinaryRelevancePerceptron", 2)

@@ -70,10 +70,22 @@ class Rocchio(IncrementalRanker):
             )
 
     def _set_up(self, X: Any, Y: sp.csr_array) -> None:
-        self._sums = LabelSums.empty(Y.shape[1], X.shape[1])
+        (self._sums,) = self.no_sums(Y.shape[1], X.shape[1])
 
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
-        self._sums = self._sums.add(self._documents(X), Y)
+        self.take_sums(self.add_to((self._sums,), X, Y))
+
+    def no_sums(self, n_labels: int, n_features: int) -> tuple[LabelSums, ...]:
+        """The sums of no document."""
+        return (LabelSums.empty(n_labels, n_features),)
+
+    def add_to(self, sums: tuple[LabelSums, ...], X: Any, Y: sp.csr_array) -> tuple[LabelSums, ...]:
+        """The sums with more documents in them."""
+        return (sums[0].add(self._documents(X), Y),)
+
+    def take_sums(self, sums: tuple[LabelSums, ...]) -> None:
+        """Learn from the sums of all documents."""
+        (self._sums,) = sums
         self.prototypes_ = self._made()
 
     def _widen(self, n_before: int) -> None:

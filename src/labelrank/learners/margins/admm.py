@@ -122,9 +122,9 @@ class Rounds:
 
     promising = 1.0
 
-    def __init__(self, blocks: list[PreferenceProblem], settings: Settings, runner: Runner) -> None:
+    def __init__(self, blocks: list[Any], settings: Settings, runner: Runner) -> None:
         self.settings, self.runner = replace(settings, n_blocks=len(blocks)), runner
-        self.placed = runner.place(blocks)
+        self.placed = blocks
         self.seeds = [settings.seed + z for z in range(len(blocks))]
         self.states: list[Any] = [None] * len(blocks)
         self.agreed: Any = None
@@ -154,10 +154,13 @@ class Rounds:
 
 
 def minimise(
-    blocks: list[PreferenceProblem], settings: Settings, max_rounds: int, runner: Runner,
+    blocks: list[Any], settings: Settings, max_rounds: int, runner: Runner,
     report: Callable[[float], Any] = lambda gap: None,
 ) -> tuple[Float32, float, float, int]:  # fmt: skip
-    """Weights, objective, relative gap and rounds, when gap or residuals are below `tol`."""
+    """Weights, objective, relative gap and rounds, when gap or residuals are below `tol`.
+
+    The blocks are handles of problems, as `Runner.place` gives them.
+    """
     rounds = Rounds(blocks, settings, runner)
     gap, n_rounds = solver.close_gap(rounds, settings.tol, max_rounds, report)
     if gap > settings.tol:

@@ -67,27 +67,70 @@ class LinearBinaryRelevance(LinearRanker):
         raise NotImplementedError
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        rows = with_constant(as_rows(X)) if self.fit_intercept else as_rows(X)
-        ridge = float(self.intercept_scaling) ** -2 if self.fit_intercept else None
-        problem = Problem(rows, squared_norms(rows), as_rows(Y, np.float64), self._kind)
-        # An even number of equal blocks, at most WIDEST labels wide.
-        n_blocks = 2 * -(-self.n_labels_ // (2 * WIDEST))
-        size = rows.n_columns, self.n_labels_, padded(-(-self.n_labels_ // n_blocks))
-        weights = LabelWeights.zeros(*size, has_constant=bool(self.fit_intercept))
-        seed, tol = int(check_random_state(self.random_state).randint(2**31 - 1)), float(self.tol)
+        problem, weights = self.problem_of(X, Y), self.no_weights()
         costs = Costs.of(Y, float(self.C), balanced=self.class_weight == "balanced")
+        seed = self.block_seed()
         parts = [
-            LabelBlock(problem, W, lo, costs.of_labels(lo, width), ridge, tol=tol, seed=seed + b)
+            self._block(problem, costs, W, lo, width, seed + b)
             for b, (W, lo, width) in enumerate(weights.spans())
         ]
         with gap_bar(type(self).__name__, self.verbose, len(parts)) as report:
             run_jobs([partial(part.solve, self.max_iter, report) for part in parts], self.n_jobs)
-            crawling = [part for part in parts if part.worst > tol]
+            crawling = [part for part in parts if part.worst > self.tol]
             run_jobs([partial(part.finish, self.max_iter) for part in crawling], self.n_jobs)
+        self._take(weights, [part.solved() for part in parts])
+
+    def problem_of(self, X: Any, Y: sp.csr_array) -> "Problem":
+        """The instances as all blocks of labels share them."""
+        rows = with_constant(as_rows(X)) if self.fit_intercept else as_rows(X)
+        return Problem(rows, squared_norms(rows), as_rows(Y, np.float64), self._kind)
+
+    def no_weights(self) -> LabelWeights:
+        """Zero weights in an even number of equal blocks, at most WIDEST labels wide."""
+        n_blocks = 2 * -(-self.n_labels_ // (2 * WIDEST))
+        n_rows = self.n_features_in_ + bool(self.fit_intercept)
+        size = n_rows, self.n_labels_, padded(-(-self.n_labels_ // n_blocks))
+        return LabelWeights.zeros(*size, has_constant=bool(self.fit_intercept))
+
+    def block_seed(self) -> int:
+        """What the first block of labels is seeded with; the others count on from there."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def solve_block(
+        self, problem: "Problem", lo: int, width: int, lanes: int, seed: int
+    ) -> "Solved":
+        """Labels lo ... lo + width - 1 alone, to the same bits as among the others."""
+        Y = problem.Y
+        relevance = sp.csr_array((Y.data, Y.indices, Y.indptr), shape=(Y.n_rows, Y.n_columns))
+        costs = Costs.of(relevance, float(self.C), balanced=self.class_weight == "balanced")
+        W = aligned_zeros((problem.X.n_columns, lanes))
+        part = self._block(problem, costs, W, lo, width, seed)
+        part.solve(self.max_iter, lambda gap: None)
+        if part.worst > self.tol:
+            part.finish(self.max_iter)
+        return part.solved()
+
+    def _block(
+        self, problem: "Problem", costs: "Costs", W: Float32, lo: int, width: int, seed: int
+    ) -> "LabelBlock":
+        ridge = float(self.intercept_scaling) ** -2 if self.fit_intercept else None
+        own, tol = costs.of_labels(lo, width), float(self.tol)
+        return LabelBlock(problem, W, lo, own, ridge, tol=tol, seed=seed)
+
+    def take_solved(self, solved: list["Solved"]) -> None:
+        """Be made of these labels, in their order."""
+        weights = self.no_weights()
+        lanes = weights.blocks.shape[2]
+        for one in solved:
+            block, lane = divmod(one.lo, lanes)
+            weights.blocks[block, :, lane : lane + one.width] = one.W[:, : one.width]
+        self._take(weights, solved)
+
+    def _take(self, weights: LabelWeights, solved: list["Solved"]) -> None:
         self._weights = weights
-        self.objective_ = np.concatenate([part.objective for part in parts])
-        self.dual_gap_ = max(part.worst for part in parts)
-        self.n_iter_ = max(part.n_iter for part in parts)
+        self.objective_ = np.concatenate([one.objective for one in solved])
+        self.dual_gap_ = max(one.gap for one in solved)
+        self.n_iter_ = max(one.n_iter for one in solved)
         warn_unless_closed(self.dual_gap_, self.tol, self.max_iter, of=" of a label")
 
 
@@ -197,6 +240,17 @@ class Problem(NamedTuple):
     kind: int
 
 
+class Solved(NamedTuple):
+    """What became of labels lo ... lo + width - 1."""
+
+    lo: int
+    width: int
+    W: Float32
+    objective: Float64
+    gap: float
+    n_iter: int
+
+
 class Costs(NamedTuple):
     """For each label, C where it is irrelevant and where it is relevant, and how many there are."""
 
@@ -258,6 +312,10 @@ class LabelBlock:
         limit = patience(self.problem.X, self.width, max_iter)
         self.worst, self.n_iter = close_gap(self, self.tol, max_iter, patience=limit)
         report(self.worst)
+
+    def solved(self) -> Solved:
+        """Where it stands."""
+        return Solved(self.lo, self.width, self.W, self.objective, self.worst, self.n_iter)
 
     def finish(self, max_iter: int) -> None:
         """Newton steps for the labels whose gap is open, and no label is worse than W = 0."""

@@ -90,15 +90,28 @@ class PreferenceSVM(LinearRanker):
         return self._fit(X, Y, partial(self._learn, runner=runner))
 
     def _learn(self, X: Any, Y: sp.csr_array, runner: Runner | None = None) -> None:
-        problem = PreferenceProblem.of(X, Y, self.preferences, fit_intercept=self.fit_intercept)
+        problem = self.problem_of(X, Y)
         if runner is None or self.memory_limit is not None:
             problem.refuse_too_many(self.memory_limit, self._advice)
         random = check_random_state(self.random_state)
         runner = runner or ThreadRunner(self.n_jobs)
         solved = partial(self._solved_apart, runner) if self.n_blocks > 1 else self._solved_whole
         W, self.objective_, self.dual_gap_, self.n_iter_ = solved(problem, random)
-        n_weights = problem.relevant.n_columns + 1
-        self._weights = LabelWeights(W[None], n_weights, has_constant=bool(self.fit_intercept))
+        self._take(W)
+
+    def _take(self, W: Float32) -> None:
+        constant = bool(self.fit_intercept)
+        self._weights = LabelWeights(W[None], self.n_labels_ + 1, has_constant=constant)
+
+    def problem_of(self, X: Any, Y: sp.csr_array) -> PreferenceProblem:
+        """The preferences of these instances."""
+        return PreferenceProblem.of(X, Y, self.preferences, fit_intercept=self.fit_intercept)
+
+    def learn_placed(self, placed: list[Any], runner: Runner) -> None:
+        """Learn problems that lie where the runner has them, of instances that were noted."""
+        random = check_random_state(self.random_state)
+        W, self.objective_, self.dual_gap_, self.n_iter_ = self._agreed(placed, runner, random)
+        self._take(W)
 
     def _solved_whole(
         self, problem: PreferenceProblem, random: np.random.RandomState
@@ -120,7 +133,13 @@ class PreferenceSVM(LinearRanker):
     def _solved_apart(
         self, runner: Runner, problem: PreferenceProblem, random: np.random.RandomState
     ) -> tuple[Float32, float, float, int]:
-        self.duals_, blocks = None, split_rows(problem, self.n_blocks)
+        blocks = runner.place(split_rows(problem, self.n_blocks))
+        return self._agreed(blocks, runner, random)
+
+    def _agreed(
+        self, blocks: list[Any], runner: Runner, random: np.random.RandomState
+    ) -> tuple[Float32, float, float, int]:
+        self.duals_ = None
         seed = int(random.randint(2**31 - 1))
         settings = Settings(float(self.C), len(blocks), float(self.eta), float(self.tol), seed)
         with gap_bar(type(self).__name__, self.verbose, self.max_rounds) as report:

@@ -81,7 +81,10 @@ random_state, verbose
 
     def _learn(self, X: Any, Y: sp.csr_array, runner: Runner | None = None) -> None:
         super()._learn(X, Y, runner)
-        # The threshold, by normal equations gathered over pieces of the training instances.
+        self.take_cuts(*self.cuts_of(X, Y))
+
+    def cuts_of(self, X: Any, Y: sp.csr_array) -> tuple[Array, Array]:
+        """The normal equations of the threshold over these instances; those of pieces add up."""
         size = self.n_labels_ + 1
         gram, moments = np.zeros((size, size)), np.zeros(size)
         for piece in blocks(X.shape[0], _CHUNK):
@@ -89,6 +92,10 @@ random_state, verbose
             features = np.column_stack([scores, np.ones(len(scores))])
             gram += features.T @ features
             moments += features.T @ best_cuts(scores, Y[piece].toarray())
+        return gram, moments
+
+    def take_cuts(self, gram: Array, moments: Array) -> None:
+        """The threshold of least squares, by its normal equations."""
         solution = np.linalg.lstsq(gram, moments, rcond=_RANK)[0]
         self.threshold_weights_, self.threshold_bias_ = solution[:-1], float(solution[-1])
         self.threshold_coef_ = self.threshold_weights_ @ self.coef_

@@ -207,6 +207,26 @@ class EmbeddingRanker(IncrementalRanker):
             else:
                 self._learn_arcs(instances, random_arcs(labels, nodes, size, *at, same))
 
+    def rows_drawn(self, Y: sp.csr_array) -> Int64 | None:
+        """The instances that `fit` will look at, of those with relevance Y; None: it may be all.
+
+        It needs a number as `random_state`.
+        """
+        if by_levels(Y, Y)[1] is not Y:
+            return None
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        labels, size = as_rows(Y, np.float64), int(self.preferences_per_epoch)
+        nodes = positive_nodes(labels)
+        if self.update == "adagrad":
+            labelled, clocks = np.unique(nodes.rows), range(0, self.epochs * size, size)
+            found = [random_rows(labelled, size, seed, clock) for clock in clocks]
+        else:
+            same, n_turns = self.arcs == "instance", self.epochs * (1 + self._codes_learn)
+            clocks = range(0, n_turns * size, size)
+            drawn = (random_arcs(labels, nodes, size, seed, clock, same) for clock in clocks)
+            found = [np.unique(arcs[:, [0, 2]]) for arcs in drawn]
+        return np.unique(np.concatenate(found))
+
     def _forget_window(self, n_features: int) -> None:
         self._window_X = sp.csr_array((0, n_features))
         self._window_Y = sp.csr_array((0, self.n_labels_))
