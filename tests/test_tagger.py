@@ -11,10 +11,12 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from labelrank import (
     BinaryRelevancePerceptron,
+    BinaryRelevanceSVM,
     MLkNN,
     MulticlassMultilabelPerceptron,
     Tagger,
     __version__,
+    persistence,
     tagger,
 )
 from labelrank.errors import InputError
@@ -272,3 +274,38 @@ def test_without_a_learner_it_tries_several_and_in_pieces_takes_one_that_learns_
     assert type(Tagger().fit(texts, lists).learner_).__name__ == "AutoRanker"
     pieces = Tagger().partial_fit(texts, lists).partial_fit(texts, lists)
     assert isinstance(pieces.learner_, BinaryRelevancePerceptron)
+
+
+@pytest.mark.parametrize(("prefer", "words"), [
+    ([[("rye", "gold")]], "label 'gold', which the model does not know"),
+    ([[("rye", float("nan"))]], "label nan, which"),
+    ([[("rye", "rye")]], "over itself"),
+    ([[(None, None)]], "the threshold over itself"),
+    ([[("rye", "oil"), ("oil", None), (None, "rye")]], "contradict"),
+    ([["ry"]], "list of pairs"),
+    ([[("rye", "oil")], []], "a row each"),
+])  # fmt: skip
+def test_preferences_that_say_nothing_leave_the_tagger_as_it_was(prefer, words):
+    tagger = Tagger(BinaryRelevanceSVM(random_state=0)).fit(["rye", "oil"], [["rye"], ["oil"]])
+    before = persistence.digest(tagger)
+    with pytest.raises(InputError, match=words):
+        tagger.learn_arcs(["rye and oil"], prefer)
+    assert persistence.digest(tagger) == before
+
+
+@pytest.mark.parametrize(("how", "labels"), [("add", 3), ("ignore", 2)])
+def test_preferences_may_name_new_labels(how, labels):
+    tagger = Tagger(BinaryRelevanceSVM(random_state=0), new_labels=how)
+    tagger.fit(["rye", "oil"], [["rye"], ["oil"]])
+    tagger.learn_arcs(["rye and oil"], [[("gold", None), ("oil", "rye")]])
+    assert len(tagger.label_names_) == labels
+    ranked = [place.label for place in tagger.rank(["rye and oil"])[0]]
+    assert ranked.index("oil") < ranked.index("rye")
+    assert ("gold" in tagger.predict(["rye and oil"])[0]) == (how == "add")
+
+
+def test_a_text_without_a_known_word_teaches_no_preference_and_says_so():
+    tagger = Tagger(BinaryRelevanceSVM(random_state=0)).fit(["rye", "oil"], [["rye"], ["oil"]])
+    with pytest.warns(UserWarning, match="no feature"):
+        tagger.learn_arcs(["zzz"], [[("oil", "rye")]])
+    assert not tagger.learner_.steps_[0].coefficients.any()

@@ -16,9 +16,10 @@ serves small problems, and is the reference the kernels are tested against.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -283,6 +284,56 @@ class Arcs:
             ends.append(len(listed))
         pairs = np.array(listed, np.int32).reshape(-1, 2)
         return cls(np.array(ends), pairs[:, 0], pairs[:, 1], csr.shape[1])
+
+
+def checked_arcs(arcs: Any, n_rows: int, n_labels: int) -> Arcs:
+    """The arcs, if they are of so many instances and labels and do not contradict themselves."""
+    if not isinstance(arcs, Arcs):
+        raise InputError(f"got {type(arcs).__name__}; give preferences.Arcs")
+    if (arcs.n_rows, arcs.n_labels) != (n_rows, n_labels):
+        raise InputError(
+            f"got arcs of {arcs.n_rows} rows and {arcs.n_labels} labels for {n_rows} instances "
+            f"and {n_labels} labels; give a row each"
+        )
+    for start, end in itertools.pairwise(arcs.ptr.tolist()):
+        refuse_circle(zip(arcs.better[start:end].tolist(), arcs.worse[start:end].tolist()))
+    return arcs
+
+
+def checked_pairs(stated: Any) -> list[tuple[Any, Any]]:
+    """The pairs (better, worse) of labels that one instance states; None is the threshold.
+
+    Raise InputError for what is no list of pairs, and for preferences that go round in a circle.
+
+    >>> checked_pairs([["rye", "trade"], ["rye", None]])
+    [('rye', 'trade'), ('rye', None)]
+    """
+    if not isinstance(stated, Sequence | np.ndarray) or isinstance(stated, str | bytes):
+        raise InputError(f"got {stated!r:.60} as preferences; {_PAIRS}")
+    for one in stated:
+        is_pair = isinstance(one, Sequence) and not isinstance(one, str | bytes) and len(one) == 2
+        if not is_pair or not all(isinstance(label, Hashable) for label in one):
+            raise InputError(f"got {one!r:.60} as a preference; {_PAIRS}")
+    pairs = [(better, worse) for better, worse in stated]
+    refuse_circle(pairs, lambda label: "the threshold" if label is None else repr(label))
+    return pairs
+
+
+_PAIRS = "give a list of pairs of labels, the better one first, and null (None) for the threshold"
+
+
+def refuse_circle(pairs: Iterable[tuple[Any, Any]], named: Callable[[Any], str] = str) -> None:
+    """Raise InputError where a label is preferred to itself, directly or through others."""
+    graph: dict[Any, set[Any]] = {}
+    for better, worse in pairs:
+        if better == worse:
+            raise InputError(f"got {named(better)} over itself; leave it out")
+        graph.setdefault(better, set()).add(worse)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle = " over ".join(map(named, reversed(error.args[1])))
+        raise InputError(f"got preferences that contradict: {circle}; leave one out") from error
 
 
 def _stated(grades: Float64, scores: Any, rivals: int) -> Iterator[tuple[int, int]]:

@@ -30,6 +30,7 @@ from labelrank.errors import InputError, unknown_label
 from labelrank.interrupts import held_back
 from labelrank.learned import LearnedRows, Met
 from labelrank.learners.base import Answer, LabelRanker
+from labelrank.preferences import Arcs, checked_pairs
 from labelrank.relevance import RelevanceBinarizer, check_relevance, label_lists
 from labelrank.resources import blocks
 from labelrank.rows import canonical, short_indices
@@ -169,16 +170,68 @@ class Tagger(BaseEstimator):
             self.reading_ = reading if is_first else self.reading_
         return self
 
+    def learn_arcs(self, documents: Any, prefer: Any) -> Self:
+        """Learn preferences alone: for each document pairs (better, worse) of label names.
+
+        None is the threshold: `("rye", None)` says that rye is relevant, `(None, "rye")` that it
+        is not, `("rye", "trade")` that rye goes before trade, whatever else holds. They are learned
+        as corrections, within a `CorrectedRanker`, and count at once. Ctrl-C waits until then.
+
+        >>> tagger = Tagger().fit(["rye", "oil", "rye oil"], [["rye"], ["oil"], ["rye", "oil"]])
+        >>> tagger.learn_arcs(["rye oil"], [[("oil", "rye")]]).rank(["rye oil"], top=1)[0][0].label
+        'oil'
+        """
+        check_is_fitted(self)
+        with held_back():
+            began = time.perf_counter()
+            check_parameters(self)
+            names, arcs = self._stated(prefer)
+            X, learner = self.features(documents), self._correctable()
+            learner.learn_arcs(X, arcs, classes=np.arange(len(names)))
+            self.learner_, self.label_names_ = learner, names
+            self.remember(documents)
+            self.summary_ = self._summary(X.shape, self.summary_, began)
+        return self
+
+    def _stated(self, prefer: Any) -> tuple[list[Any], Arcs]:
+        """The label names after these preferences, and the arcs among them."""
+        stated = [checked_pairs(pairs) for pairs in prefer]
+        met = dict.fromkeys(one for pairs in stated for pair in pairs for one in pair)
+        known = {None, *self.label_names_}
+        new = [name for name in met if name not in known]
+        if new and self.new_labels == "error":
+            raise unknown_label(new[0], self.label_names_)
+        names = [*self.label_names_, *(new if self.new_labels == "add" else ())]
+        place = {name: k for k, name in enumerate(names)} | {None: None}
+        triples = (
+            (row, place[better], place[worse])
+            for row, pairs in enumerate(stated)
+            for better, worse in pairs
+            if better in place and worse in place
+        )
+        return names, Arcs.of(triples, n_rows=len(stated), n_labels=len(names))
+
+    def _correctable(self) -> Any:
+        """The learner, within a `CorrectedRanker` that takes corrections."""
+        from labelrank.learners.corrections.corrected import CorrectedRanker, can_be_corrected
+
+        learner = self.learner_
+        if isinstance(learner, CorrectedRanker):
+            return learner
+        if not can_be_corrected(learner):
+            raise InputError(
+                f"{type(learner).__name__} cannot be corrected; use a label ranker that reads "
+                "features"
+            )
+        return CorrectedRanker(learner)
+
     def _taught(self, documents: Any, labels: Any, label_names: Names, name: str | None) -> None:
         began = time.perf_counter()
         check_parameters(self)
         is_first = not hasattr(self, "label_names_")
         learner = self._fresh_learner(in_pieces=True) if is_first else self.learner_
         if not is_first and self.is_corrected_:
-            from labelrank.learners.corrections.corrected import CorrectedRanker
-
-            is_new = not isinstance(learner, CorrectedRanker)
-            learner = CorrectedRanker(learner) if is_new else learner
+            learner = self._correctable()
         if not hasattr(learner, "partial_fit"):
             raise InputError(
                 f"{type(learner).__name__} cannot learn in pieces; "

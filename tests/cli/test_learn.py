@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import signal
 import sys
 
@@ -233,3 +234,77 @@ def test_a_text_without_a_known_word_teaches_nothing_and_says_so(run, frozen):
     with pytest.warns(UserWarning, match="1 of 1 instances have no feature"):
         done = run("learn", frozen, "-", "--format", "jsonl", stdin=STRANGE)
     assert done.exit_code == 0, done.output
+
+
+PREFER = '{"text": "oil of rye", "prefer": [["trade", null], [null, "oil"], ["grain", "oil"]]}\n'
+BOTH = '{"text": "oil of rye", "labels": ["oil"], "prefer": [["oil", "trade"]]}\n'
+
+
+@pytest.mark.parametrize("kind", ["frozen", "model"])
+def test_any_model_learns_single_preferences_at_once(run, request, kind):
+    path = request.getfixturevalue(kind)
+    done = run("learn", path, "-", "--format", "jsonl", stdin=PREFER)
+    assert done.exit_code == 0, done.output
+    assert "1 example into" in done.output
+    assert "as corrections: 1 was answered otherwise before, now 0" in done.output
+    taught = persistence.load(path)
+    ranked = {label: in_set for label, _, in_set in taught.rank(["oil of rye"])[0]}
+    assert ranked["trade"]
+    assert not ranked["oil"]
+    assert list(ranked).index("grain") < list(ranked).index("oil")
+
+
+def test_rows_are_learned_in_their_order_labels_first(run, frozen, tmp_path):
+    reference = persistence.load(frozen)
+    reference.partial_fit(["oil of rye"], [["trade"]])
+    reference.learn_arcs(["oil of rye"], [[("trade", None), (None, "oil"), ("grain", "oil")]])
+    reference.partial_fit(["oil of rye"], [["oil"]])
+    reference.learn_arcs(["oil of rye"], [[("oil", "trade")]])
+    done = run("learn", frozen, "-", "--format", "jsonl", stdin=RIGHT + PREFER + BOTH)
+    assert done.exit_code == 0, done.output
+    steps = persistence.load(frozen).learner_.steps_
+    expected = reference.learner_.steps_
+    assert len(steps) == len(expected) == 4
+    for one, other in zip(steps, expected, strict=True):
+        np.testing.assert_allclose(one.coefficients, other.coefficients)
+
+
+@pytest.mark.parametrize(("line", "words"), [
+    ('{"text": "rye", "prefer": [["rai", "oil"]]}', "got label 'rai', which the model"),
+    ('{"text": "rye", "prefer": [["oil", "oil"]]}', "'oil' over itself"),
+    ('{"text": "rye", "prefer": [["oil", "grain"], ["grain", "oil"]]}', "contradict"),
+    ('{"text": "rye", "prefer": [[null, null]]}', "the threshold over itself"),
+    ('{"text": "rye", "prefer": [["oil", NaN]]}', "NaN is not JSON; use null"),
+])  # fmt: skip
+def test_bad_preferences_get_one_sentence_and_change_nothing(run, frozen, line, words):
+    before = frozen.read_bytes()
+    done = run(
+        "learn", frozen, "-", "--format", "jsonl", "--new-labels", "error", stdin=RIGHT + line
+    )
+    assert done.exit_code == 2
+    assert re.search(words, " ".join(done.output.split()))
+    assert frozen.read_bytes() == before
+
+
+def test_a_model_is_not_started_by_preferences(run, tmp_path):
+    path = tmp_path / "new.labelrank"
+    done = run("learn", path, "-", "--format", "jsonl", "-l", "BR", stdin=PREFER)
+    assert done.exit_code == 2
+    assert "fit one on rows with labels first" in " ".join(done.output.split())
+    assert not path.exists()
+
+
+def test_fit_learns_labels_and_then_preferences_and_says_so(run, news, tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(news.read_text(encoding="utf-8") + PREFER, encoding="utf-8")
+    path = tmp_path / "m.labelrank"
+    done = run("fit", rows, "-o", path, "-l", "BSVM")
+    assert done.exit_code == 0, done.output
+    assert "rows: 4" in done.output or "4 rows" in done.output
+    assert "1 row states preferences: taught as corrections on top" in " ".join(done.output.split())
+    taught = persistence.load(path)
+    assert taught.rank(["oil of rye"])[0][0].label == "trade"
+    rows.write_text(rows.read_text().replace('["trade", null]', '["tarde", null]'))
+    refused = run("fit", rows, "-o", path, "-l", "BSVM")
+    assert refused.exit_code == 2
+    assert "did you mean trade?" in " ".join(refused.output.split())

@@ -57,6 +57,7 @@ def fit(
     with shown.progress(f"reading {source.data}"):
         learner, whole = models.of_targets(learner, source.read("train"), asked)
         models.check_labels(whole)
+        whole, stated = models.stated_apart(whole)
         unlabelled = source.takes_unlabelled(whole)
         facts = survey(whole, source.roles(), unlabelled)
         dataset = only_labelled(whole, unlabelled)
@@ -70,10 +71,10 @@ def fit(
         _tell_costs(models.forecast(recipe, learner, dataset), recipe, facts, shown)
         return
     check_writable(place := out or Path(f"{Path(dataset.name).name}.labelrank"))
-    tagger = _taught(recipe, learner, dataset, shown)
+    tagger = _taught(recipe, learner, dataset, stated, shown)
     path = persistence.save(tagger, place)
-    summary = {**tagger.summary_, "model": str(path), "bytes": path.stat().st_size}
-    chosen = _chosen(tagger.learner_)
+    summary = _summary(tagger, path, stated)
+    chosen = _chosen(getattr(tagger.learner_, "base_", tagger.learner_))
     if not (chosen or shown.quiet) and summary["seconds"] < _SOON:
         with shown.progress("learning once more, without a fifth of the rows"):
             chosen = {"held_out": held_out(recipe, learner, dataset)}
@@ -86,15 +87,26 @@ def fit(
         _tell_worth(chosen, summary)
 
 
-def _taught(recipe: Recipe, learner: Any, dataset: Any, shown: Shown) -> Any:
-    """The tagger that has learned the data, with a bar; auto draws its own."""
-    if not (shown.has_bars and recipe.is_auto):
+def _taught(recipe: Recipe, learner: Any, dataset: Any, stated: Any, shown: Shown) -> Any:
+    """The tagger that has learned the data, with a bar (auto draws its own), then preferences."""
+    from labelrank.cli import models
+
+    if shown.has_bars and recipe.is_auto:
+        tagger = recipe.teach(learner.set_params(verbose=1), dataset)
+        for one in (tagger.learner, tagger.learner_):
+            one.set_params(verbose=0)
+    else:
         with shown.progress(f"learning {dataset.n_instances:,} instances"):
-            return recipe.teach(learner, dataset)
-    tagger = recipe.teach(learner.set_params(verbose=1), dataset)
-    for one in (tagger.learner, tagger.learner_):
-        one.set_params(verbose=0)
+            tagger = recipe.teach(learner, dataset)
+    if stated is not None:
+        models.prefer(tagger, stated)
     return tagger
+
+
+def _summary(tagger: Any, path: Path, stated: Any) -> dict[str, Any]:
+    preferences = {} if stated is None else {"preferences": stated.n_instances}
+    size = path.stat().st_size
+    return {**tagger.summary_, "model": str(path), "bytes": size, **preferences}
 
 
 def _tell_costs(
@@ -117,6 +129,9 @@ def _tell_learned(learner: str, summary: Mapping[str, Any]) -> None:
         f"features in {duration(summary['seconds'])}: {summary['model']}, "
         f"{_size(summary['bytes'])}"
     ))  # fmt: skip
+    if n := summary.get("preferences"):
+        rows = "1 row states" if n == 1 else f"{n:,} rows state"
+        typer.echo(wrapped(f"{rows} preferences: taught as corrections on top of the labels"))
 
 
 def _size(n_bytes: int) -> str:

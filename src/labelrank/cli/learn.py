@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from labelrank.cli.options import LEARNING, Recipe, Representation, Shown
 from labelrank.cli.sources import Source
-from labelrank.errors import InputError, LabelrankError, MissingError
+from labelrank.errors import InputError, MissingError
 
 EXAMPLE = """labelrank learn tags.labelrank corrections.csv
 labelrank learn new.labelrank stream.jsonl --learner BR"""
@@ -50,12 +50,15 @@ def learn(
 ) -> None:  # fmt: skip
     """Teach a model more labelled examples, in their order.
 
-    A model that cannot learn in pieces stays as it is, and gets corrections on top.
+    A model that cannot learn in pieces stays as it is, and gets corrections on top. So does any
+    model that is taught preferences: JSON lines with "prefer": [["rye", "trade"], ["rye", null]]
+    say that rye goes before trade, and that rye is relevant (null is the threshold).
 
     Interrupted, or at an example it cannot read, it saves the model as far as it has learned
     whole batches.
     """
     from labelrank.atomic import check_writable
+    from labelrank.cli.lessons import Lessons
     from labelrank.declared import check_parameters
     from labelrank.evaluation.curves import Tally
     from labelrank.interrupts import held_back
@@ -81,60 +84,6 @@ def learn(
             _save(lessons, path, shown)
 
 
-class Lessons:
-    """A tagger that is taught, how many examples it has learned, and whether it is whole.
-
-    Of a tagger that is corrected, also how many of them it answers otherwise before and after.
-    """
-
-    def __init__(self, tagger: Any) -> None:
-        self.tagger, self.learned, self.is_whole = tagger, 0, True
-        self.is_corrected = hasattr(tagger, "learner_") and tagger.is_corrected_
-        self.otherwise_before = self.otherwise_after = 0
-
-    def teach(self, part: Any, tally: Any) -> None:
-        """Rank the examples by what was learned before, where a tally is kept, and learn them."""
-        from labelrank.cli import models
-
-        X = None if tally is None else _tested(self.tagger, part, tally)
-        if self.is_corrected:
-            X = self.tagger.features(models.documents_of(part, self.tagger)) if X is None else X
-            before = _otherwise(self.tagger, part, X)
-        self.is_whole = False
-        try:
-            models.learn_more(self.tagger, part, X)
-        except LabelrankError:  # a batch that is refused leaves no trace
-            self.is_whole = True
-            raise
-        self.is_whole = True
-        self.learned += part.n_instances
-        if self.is_corrected:
-            self.otherwise_before += before
-            self.otherwise_after += _otherwise(self.tagger, part, X)
-
-    def told(self) -> str:
-        """What a tagger that is corrected says of it."""
-        if not self.is_corrected:
-            return ""
-        before, after = self.otherwise_before, self.otherwise_after
-        was = "was" if before == 1 else "were"
-        return f" as corrections: {before:,} {was} answered otherwise before, now {after:,}"
-
-
-def _otherwise(tagger: Any, part: Any, X: Any) -> int:
-    """How many examples the tagger gives other labels than they have."""
-    import numpy as np
-
-    from labelrank.cli import models
-
-    truth = models.known_relevance(part, tagger).toarray()
-    wrong = (tagger.answer(X).members != (truth > 0)) & ~np.isnan(truth)
-    wrong = wrong.any(axis=1)
-    strange = set(models.unknown_labels(part, tagger)) if tagger.new_labels == "add" else set()
-    columns = [k for k, name in enumerate(part.label_names) if str(name) in strange]
-    return int((wrong | np.any((part.Y[:, columns] > 0).toarray(), axis=1)).sum())
-
-
 def _arriving(batches: Iterator[Any], held: Any) -> Iterator[Any]:
     """The batches; while one is waited for, interrupts do not wait."""
     while True:
@@ -145,7 +94,7 @@ def _arriving(batches: Iterator[Any], held: Any) -> Iterator[Any]:
         yield found
 
 
-def _save(lessons: Lessons, path: Path, shown: Shown) -> None:
+def _save(lessons: Any, path: Path, shown: Shown) -> None:
     """Replace the model by one that is whole and has learned something."""
     from labelrank import persistence
     from labelrank.cli.printing import as_json
@@ -194,20 +143,6 @@ def _opened(model: Path, recipe: Start) -> Any:
     if learner is None:
         raise MissingError(f"{model} is not there; name a --learner to start a new model")
     return recipe.tagger(recipe.make())
-
-
-def _tested(tagger: Any, part: Any, tally: Any) -> Any:
-    """The features of the examples, if they have labels that the tagger can be tested on."""
-    from labelrank.cli import models
-    from labelrank.metrics import evaluate_ranking
-
-    known = set(map(str, getattr(tagger, "label_names_", ())))
-    if known.isdisjoint(map(str, part.label_names)):
-        return None
-    X = tagger.features(models.documents_of(part, tagger))
-    Y = models.relevance_of(part, tagger, warn=False)
-    tally.add(evaluate_ranking(Y, tagger.decision_function(X)), part.n_instances)
-    return X
 
 
 def _point(learned: int, tally: Any, file: Any, shown: Shown) -> None:

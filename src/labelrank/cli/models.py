@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from labelrank.cli.options import Recipe
-from labelrank.errors import InputError, MissingError, ModelFileError
+from labelrank.errors import InputError, MissingError, ModelFileError, unknown_label
 
 _LABELS_AT_ONCE = 10_000
 _WORDS = {"true": True, "false": False, "none": None}
@@ -206,6 +206,33 @@ def learn_more(tagger: Any, dataset: Any, X: Any = None) -> None:
         tagger.partial_fit(documents, names.inverse_transform(dataset.Y))
     if X is not None and tagger.reads_ != "a feature matrix":
         tagger.remember(documents_of(dataset, tagger))
+
+
+def prefer(tagger: Any, dataset: Any, X: Any = None) -> None:
+    """Teach the tagger what the rows prefer, as corrections; their labels are not looked at."""
+    named = {str(name): name for name in tagger.label_names_}
+    stated = [[(named.get(a, a), named.get(b, b)) for a, b in row] for row in dataset.prefer]
+    tagger.learn_arcs(documents_of(dataset, tagger) if X is None else X, stated)
+    if X is not None and tagger.reads_ != "a feature matrix":
+        tagger.remember(documents_of(dataset, tagger))
+
+
+def stated_apart(dataset: Any) -> tuple[Any, Any]:
+    """The rows to learn by their labels, and those with preferences among them, or None."""
+    from labelrank.datasets.stated import apart
+
+    labelled, stated = apart(dataset)
+    if stated is not None:
+        check_stated(stated, labelled.label_names)
+    return labelled, stated
+
+
+def check_stated(dataset: Any, names: Sequence[Any]) -> None:
+    """Refuse preferences among labels that are none of these names."""
+    named = {label for row in dataset.prefer for pair in row for label in pair if label is not None}
+    strange = sorted(named - set(map(str, names)))
+    if strange:
+        raise unknown_label(strange[0], names)
 
 
 def relevance_of(dataset: Any, tagger: Any, *, warn: bool = True) -> Any:

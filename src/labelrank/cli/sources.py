@@ -120,7 +120,9 @@ class Source(Reading):
 
     def labelled(self, usual: str, tagger: Any = None) -> Any:
         """The part, without the rows that have no labels unless they are to stay."""
-        dataset = self.read(usual, tagger)
+        from labelrank.datasets.stated import apart
+
+        dataset, _ = apart(self.read(usual, tagger))
         return only_labelled(dataset, self.takes_unlabelled(dataset, tagger))
 
     def takes_unlabelled(self, dataset: Any, tagger: Any = None) -> str:
@@ -206,7 +208,10 @@ class Source(Reading):
     def labelled_batches(
         self, size: int, tagger: Any, usual: str = "train"
     ) -> Iterator[tuple[Any, int | None]]:
-        """Parts of the data, without the rows that have no labels unless they are to stay."""
+        """Parts of the data, without the rows that have no labels unless they are to stay.
+
+        Rows that state preferences stay.
+        """
         for part, total in self.batches(size, tagger, usual):
             kept = only_labelled(part, self.takes_unlabelled(part, tagger))
             if kept.n_instances:
@@ -231,6 +236,8 @@ def only_labelled(dataset: Any, unlabelled: str) -> Any:
     if unlabelled != "skip" or not dataset.n_labels or dataset.target_classes is not None:
         return dataset
     has_any = np.diff(dataset.Y.indptr) > 0
+    if dataset.prefer is not None:
+        has_any |= np.array(list(map(bool, dataset.prefer)), bool)
     parts: Any = {name: only_labelled(part, unlabelled) for name, part in dataset.parts.items()}
     return dataset if has_any.all() else replace(dataset.subset(has_any), **parts)
 

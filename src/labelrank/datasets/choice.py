@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+from labelrank.datasets import stated
 from labelrank.datasets.frames import Frame
 from labelrank.datasets.options import Options
 from labelrank.errors import FormatError, InputError, meant
@@ -24,6 +25,7 @@ class Choice:
 
     `features` is None where what they are must be found; `texts` are those that are texts for
     sure, and `is_text` says that the one text is all there is. `known` are those of another file.
+    `prefer` is the column of preferences (see `stated`).
     """
 
     labels: list[str]
@@ -34,6 +36,7 @@ class Choice:
     texts: list[str] = field(default_factory=list)
     is_text: bool = False
     known: list[str] | None = None
+    prefer: str | None = None
 
 
 class Known:
@@ -78,6 +81,7 @@ def choose(frame: Frame, options: Options, known: Known) -> Choice:
         layout,
         _find(frame, "id", ids, [known.id_column], taken),
         _find(frame, "split", options.split_column, [], taken),
+        prefer=stated.column_of(frame, [*taken, *labels, *(options.roles or {})]),
     )
     if options.text_column:
         _take_texts(frame, options, choice)

@@ -31,6 +31,7 @@ class Dataset:
     for multi-dimensional targets, whose class names are then in `target_classes`.
     `train`, `validation` and `test` are the official parts, or None where there is no split.
     `label_parents` names the parent of each label where the labels form a hierarchy.
+    `prefer` has what each row prefers, pairs (better, worse) of label names, None the threshold.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Dataset:
     reading: dict[str, Any] | None = None
     remarks: list[str] = field(default_factory=list)
     columns: dict[str, Any] | None = None
+    prefer: list[list[tuple[str | None, str | None]]] | None = None
 
     def __post_init__(self) -> None:
         if sp.issparse(self.X) and self.X.format == "csr":
@@ -106,6 +108,7 @@ class Dataset:
             ids=None if self.ids is None else [self.ids[i] for i in chosen],
             table=None if self.table is None else take(self.table, chosen),
             columns=None if self.columns is None else take(self.columns, chosen),
+            prefer=None if self.prefer is None else [self.prefer[i] for i in chosen],
             **none,
         )
 
@@ -151,6 +154,7 @@ def join(parts: dict[str, Dataset], name: str) -> Dataset:
         ids=_chain([one.ids for one in named.values()]),
         table=_rows([one.table for one in named.values()]),
         columns=None,
+        prefer=_chain([one.prefer for one in named.values()]),
         **named,
     )
 
@@ -173,7 +177,7 @@ def _stack(matrices: Sequence[Any]) -> Any:
     return np.concatenate([np.asarray(matrix) for matrix in matrices])
 
 
-def _chain(lists: Sequence[list[str] | None]) -> list[str] | None:
+def _chain(lists: Sequence[list[Any] | None]) -> list[Any] | None:
     present = [entries for entries in lists if entries is not None]
     return list(chain(*present)) if len(present) == len(lists) else None
 

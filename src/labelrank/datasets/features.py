@@ -45,7 +45,7 @@ def features_of(
     if known and choice.known is not None:
         made = {key: getattr(known, key) for key in ("columns", "used", "numbers", "roles")}
         return _as_table(frame, choice.features or [], decimal, made, known.text_column, True)
-    left_out = {*choice.labels, choice.ids, choice.split}
+    left_out = {*choice.labels, choice.ids, choice.split, choice.prefer}
     names = choice.features or [name for name in frame.columns if name not in left_out]
     if not names:
         raise FormatError(

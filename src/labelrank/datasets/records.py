@@ -16,6 +16,7 @@ from labelrank.datasets.labelling import labels_of
 from labelrank.datasets.opening import Limits, Source, check_options
 from labelrank.datasets.options import Options
 from labelrank.datasets.saving import write as write
+from labelrank.datasets.stated import preferences_of
 from labelrank.errors import FormatError, InputError
 
 UNBOUNDED = Limits(bytes=1 << 62, expansion=1 << 62)
@@ -98,6 +99,7 @@ def _to_data(frame: Frame, options: Options, known: Known) -> tuple[Dataset, Cho
         None if X is None else list(found.table or {}), ids, labels.classes, table=found.table,
         reading={"id_column": choice.ids, **labels.reading, **found.reading},
         remarks=[*frame.remarks, *labels.remarks, *found.remarks], columns=frame.columns,
+        prefer=preferences_of(frame, choice.prefer, labels),
     )  # fmt: skip
     return data, choice
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.opening import AnyPath, open_to_write
+from labelrank.datasets.stated import COLUMN
 from labelrank.errors import InputError
 
 _MOST_CELLS = 50_000_000
@@ -25,6 +26,8 @@ def write(dataset: Dataset, path: AnyPath, format: str) -> None:
             f"X has {dataset.X.shape[0]} x {dataset.X.shape[1]} cells, too many for {format}; "
             "write npz, libsvm or arff instead"
         )
+    if dataset.prefer is not None and format != "jsonl":
+        raise InputError(f"got rows with preferences, which {format} does not hold; write jsonl")
     if dataset.train is None or dataset.test is None:
         records = list(_part(dataset, None))
     else:
@@ -50,7 +53,8 @@ def _part(data: Dataset, split: str | None) -> Iterator[dict[str, Any]]:
             record.update({name: _plain(data.table[name][row]) for name in names})
         else:
             record.update(zip(names, _features(data.X, row)))
-        yield record | _targets(data, row)
+        stated = {} if data.prefer is None else {COLUMN: data.prefer[row]}
+        yield record | _targets(data, row) | stated
 
 
 def _feature_names(data: Dataset) -> list[str]:

@@ -65,6 +65,14 @@ def _renamed(dataset: Dataset, to_name: Mapping[str, str]) -> Dataset:
     np.fmax.at(grades, at, Y.data)
     shape = (dataset.n_instances, len(names))
     rows, columns = np.divmod(distinct, max(len(names), 1))
-    return replace(
-        dataset, Y=sp.csr_array((grades, (rows, columns)), shape=shape), label_names=names
-    )
+    Y = sp.csr_array((grades, (rows, columns)), shape=shape)
+    return replace(dataset, Y=Y, label_names=names, prefer=_as_named(dataset.prefer, to_name))
+
+
+def _as_named(prefer: Any, to_name: Mapping[str, str]) -> Any:
+    """What rows prefer, by the new names, which other spellings have too."""
+    by_spelling = {None: None} | {spelled(old): name for old, name in to_name.items()}
+    return prefer and [
+        [tuple(by_spelling.get(n and spelled(n), n) for n in pair) for pair in pairs]
+        for pairs in prefer
+    ]

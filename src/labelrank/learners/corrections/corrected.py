@@ -30,7 +30,7 @@ from labelrank.errors import InputError
 from labelrank.interrupts import held_back
 from labelrank.learners.base import Explained, Explanation, LabelRanker, unchanged_if_refused
 from labelrank.learners.corrections.arc_steps import Weights, add, row, shift, step
-from labelrank.preferences import Arcs
+from labelrank.preferences import Arcs, checked_arcs
 from labelrank.relevance import TargetInfo
 
 _REACHED_BY = 100  # rows that tell what margins the base reaches
@@ -156,17 +156,7 @@ class CorrectedRanker(Explained, LabelRanker):
     def learn_arcs(self, X: Any, arcs: Arcs, classes: Any = None) -> Self:
         """Learn preferences alone: row i of `arcs` is stated of instance i."""
 
-        def stated(scores: Float64) -> Arcs:
-            if not isinstance(arcs, Arcs):
-                raise InputError(f"got {type(arcs).__name__}; give preferences.Arcs")
-            if (arcs.n_rows, arcs.n_labels) != scores.shape:
-                raise InputError(
-                    f"got arcs of {arcs.n_rows} rows and {arcs.n_labels} labels for "
-                    f"{scores.shape[0]} instances and {scores.shape[1]} labels; give a row each"
-                )
-            return arcs
-
-        return self._taught(X, "no_validation", classes, stated)
+        return self._taught(X, "no_validation", classes, lambda s: checked_arcs(arcs, *s.shape))
 
     def _taught(self, X: Any, Y: Any, classes: Any, stated: Callable[[Float64], Arcs]) -> Self:
         with held_back(), unchanged_if_refused(self):
