@@ -40,7 +40,7 @@ def test_help_has_an_example_and_no_types_of_python(run, command):
     assert done.exit_code == 0, done.output
     assert isinstance(MADE[command], Command)
     assert f"For example:\n  labelrank {command}" in done.stdout
-    assert not any(word in done.stdout for word in ("<", "list[", "[default", "None", "x>="))
+    assert not any(word in done.stdout for word in ("<", "list[", "[default", "None", "x>=", "['"))
     assert not any(old in done.stdout for old in HIDDEN - {"--format"})
 
 

@@ -22,8 +22,9 @@ class Command(TyperCommand):
             return super().make_context(info_name, args, parent, **extra)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        arguments = [_name(one) for one in self.get_params(ctx) if is_argument(one)]
-        return [*arguments, "[OPTIONS]"]
+        arguments = [one for one in self.get_params(ctx) if is_argument(one)]
+        names = [_name(one) if one.required else f"[{_name(one)}]" for one in arguments]
+        return [*names, "[OPTIONS]"]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         self.format_usage(ctx, formatter)
@@ -62,4 +63,5 @@ def _said(parameter: Any) -> str:
     usual = parameter.default
     if not parameter.show_default or usual is None or usual is False or usual in ("", [], ()):
         return parameter.help or ""
-    return f"{parameter.help} [{usual}]"
+    shown = ", ".join(map(str, usual)) if isinstance(usual, list | tuple) else usual
+    return f"{parameter.help} [{shown}]"

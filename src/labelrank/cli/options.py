@@ -27,7 +27,7 @@ Jobs = Annotated[int | None, _always(
 Json = Annotated[bool, _always("--json", help="Print JSON for programs.")]
 Criteria = Annotated[list[str], Option(
     "--criterion", "--criteria", "--scorer", metavar="NAME",
-    help="Such as micro_f1; may be repeated, or several with commas. See labelrank criteria.",
+    help="Such as micro_f1, see labelrank criteria; compare takes several, with commas.",
 )]  # fmt: skip
 Representation = Annotated[str, _learns(
     metavar="KIND", help="How texts become features: tfidf, bag, set or hashing.")]  # fmt: skip
@@ -35,7 +35,7 @@ MaxTerms = Annotated[int | None, _learns(
     metavar="N", min=1, help="Keep the N terms that are in most texts.")]  # fmt: skip
 Encoder = Annotated[str | None, _learns(
     metavar="NAME|FOLDER", help="Make features of texts by this model of sentence-transformers or "
-    "model2vec; see labelrank.TextEncoder.")]  # fmt: skip
+    "model2vec, which is installed beside labelrank.")]  # fmt: skip
 WithTerms = Annotated[bool, _learns(
     "--with-terms", help="Keep the terms of texts too, beside what --encoder makes of them.",
 )]  # fmt: skip
