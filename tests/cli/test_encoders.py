@@ -48,7 +48,7 @@ def test_the_model_remembers_its_encoder(run, news, folder, tmp_path, more):
         "grain", "oil"
     ]  # fmt: skip
     done = run("evaluate", model, news, "--json")
-    assert json.loads(done.output)["micro_f1"] > 0.9
+    assert json.loads(done.stdout)["micro_f1"] > 0.9
     done = run("explain", model, "-", "--input-format", "text", "--json", "--label", "oil",
                "--top", "100", stdin="oil wells\n")  # fmt: skip
     names = {one["feature"] for one in json.loads(done.output)["features"]}

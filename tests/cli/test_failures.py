@@ -31,7 +31,7 @@ def test_a_missing_model_is_named(run, news):
 
 
 def test_a_file_that_is_no_model_is_refused(run, news):
-    refused(run("predict", news, news), "news.jsonl")
+    refused(run("predict", news, news), "news.jsonl", "give MODEL, a file that labelrank fit wrote")
 
 
 def test_a_cut_model_is_refused(run, model, news, tmp_path):
@@ -70,7 +70,10 @@ def test_an_unknown_parameter_gets_near_names(run, news):
 def test_a_wrong_value_is_refused(run, news, tmp_path):
     refused(run("fit", news, "-o", tmp_path / "m", "-l", "BR+", "--set", "epochs=many"), "epochs")
     refused(run("fit", news, "-o", tmp_path / "m", "--threshold", "high"), "--threshold")
-    refused(run("fit", news, "-o", tmp_path / "m", "--representation", "soup"), "soup")
+    refused(
+        run("fit", news, "-o", tmp_path / "m", "--representation", "soup"),
+        "--representation 'soup'",
+    )
     refused(run("fit", news, "--part", "half"), "half")
     refused(run("fit", news, "--part", "test"), "--part all")
     assert not (tmp_path / "m").exists()
@@ -133,7 +136,7 @@ def test_an_unknown_experiment_or_folder_is_named(run, tmp_path):
 
 
 def test_an_unknown_output_format_is_named(run, news, tmp_path):
-    refused(run("convert", news, tmp_path / "out.soup"), "out.soup")
+    refused(run("convert", news, tmp_path / "out.soup"), "out.soup", "give --to NAME")
 
 
 def test_an_unknown_command_or_option_is_a_usage_error(run):

@@ -17,9 +17,13 @@ def convert(
     """Convert data from one format to another."""
     from labelrank.cli.printing import as_json
     from labelrank.datasets import formats
+    from labelrank.errors import InputError
 
     dataset = source.read("all")
-    formats.write(dataset, out, format=to)
+    try:
+        formats.write(dataset, out, format=to)
+    except InputError as error:  # its option for the format is that of DATA in other commands
+        raise InputError(str(error).replace("format=...", "--to NAME")) from error
     if shown.json:
         as_json({"out": out, "instances": dataset.n_instances, "labels": dataset.n_labels})
     else:

@@ -16,11 +16,17 @@ from labelrank.interrupts import TerminatedError
 
 WRONG_INPUT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 2, 130, 141, 143
 # What the library calls otherwise than the command line does.
-_FLAGS = {"format": "input-format", "n_labels": "labels", "roles": "column", "n_jobs": "jobs"}
+_FLAGS = {
+    "random_state": "seed",
+    "format": "input-format",
+    "n_labels": "labels",
+    "roles": "column",
+    "n_jobs": "jobs",
+}
 _ANY = re.compile(r"\broles=\{\.\.\.\}")
 _OPTION = re.compile(
     r"\b(format|encoding|separator|sheet|(?:text|label|id)_column|n_labels|labels_file|label_separator"
-    r"|merge_spellings|roles|max_terms|n_jobs)=(?=\S)"
+    r"|merge_spellings|roles|max_terms|n_jobs|representation|criterion|budget|random_state)=(?=\S)"
 )
 
 
@@ -37,6 +43,10 @@ _ADVICE = {
     " and catalog.names() list all": " lists all",
     " and metrics.criteria.names() list all": " lists all",
     "register the class with labelrank.persistence.register": "name it by --learner MODULE:CLASS",
+    "give a list of texts (one column of a table), or no encoder":
+        "name one column by --text-column, or leave out --encoder",
+    "give one that labelrank has saved":
+        "give MODEL, a file that labelrank fit wrote, and then DATA",
     "has no predict_proba": "has no probabilities",
 }  # fmt: skip
 
