@@ -87,9 +87,7 @@ def test_a_worker_out_of_memory_is_one_sentence():
     with connected("local:1", memory=400 << 20) as client:
         engine = Cluster(client)
         lost = engine.call(too_much, 0)
-        with pytest.raises(
-            InputError, match=r"out of memory; give them .*\(max_terms\)"
-        ):
+        with pytest.raises(InputError, match=r"out of memory; give them .*\(max_terms\)"):
             engine.get(lost)
 
 
