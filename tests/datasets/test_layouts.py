@@ -1,6 +1,8 @@
 """Files as people have them: the right answer, or one sentence; never a wrong answer."""
 
 import json
+import subprocess
+import sys
 
 import layouts as made
 import numpy as np
@@ -415,3 +417,9 @@ def test_text_that_is_not_western_is_refused_where_its_encoding_is_open(folder, 
     with pytest.raises(LabelrankError, match="line 2: not utf-8 text, nor of Western Europe"):
         datasets.load(path)
     assert datasets.load(path, encoding=encoding).texts == [row["text"]] * 3
+
+
+@pytest.mark.parametrize("module", ["choice", "labelling", "stated", "records"])
+def test_readers_can_be_imported_in_any_order(module):
+    code = f"import labelrank.datasets.{module}"
+    subprocess.run([sys.executable, "-c", code], check=True)

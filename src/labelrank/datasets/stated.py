@@ -4,15 +4,19 @@ A row `{"text": …, "prefer": [["rye", "trade"], ["rye", null]]}` says that rye
 and that rye is relevant: null is the threshold. See `labelrank.preferences.Arcs`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from labelrank.datasets.frames import Frame
-from labelrank.datasets.labelling import Labels
 from labelrank.errors import FormatError, InputError
 from labelrank.preferences import checked_pairs
+
+if TYPE_CHECKING:  # labelling reads choice, which reads this
+    from labelrank.datasets.labelling import Labels
 
 COLUMN = "prefer"
 Pairs = list[tuple[str | None, str | None]]
