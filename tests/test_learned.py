@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from labelrank import NaiveBayesRanker, Tagger, persistence
+from labelrank.declared import Stored
 from labelrank.learned import MOST, LearnedRows, Met
 
 LABELS = [["a"], ["b"]]
@@ -111,3 +112,17 @@ def test_what_is_learned_later_is_known_too():
     tagger = Tagger().partial_fit(texts(40, 0), LABELS * 20)
     tagger.partial_fit(texts(40, 1), LABELS * 20)
     assert tagger.met(texts(40, 0) + texts(40, 1) + texts(40, 2)) == (120, 80)
+
+
+def test_a_model_file_of_before_is_read_and_knows_no_rows(tmp_path, monkeypatch):
+    tagger = Tagger(NaiveBayesRanker()).fit(texts(40, 0), LABELS * 20)
+    now = Tagger._stored
+    parts = {name: part for name, part in now.parts.items() if name != "learned_rows_"}
+    monkeypatch.setattr(Tagger, "_stored", Stored("Tagger", 1, parts))
+    persistence.save(tagger, tmp_path / "old")
+    monkeypatch.setattr(Tagger, "_stored", now)
+    loaded = persistence.load(tmp_path / "old")
+    assert loaded.learned_rows_ is None
+    assert loaded.met(texts(40, 0)) == Met()
+    assert loaded.rank(texts(5, 1)) == tagger.rank(texts(5, 1))
+    loaded.partial_fit(texts(2, 3), LABELS)
