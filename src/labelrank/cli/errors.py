@@ -88,6 +88,7 @@ def as_typed(sentence: str) -> str:
     def flag(option: re.Match[str]) -> str:
         return f"--{_FLAGS.get(option[1], option[1]).replace('_', '-')} "
 
+    sentence = sentence.replace("graded=True", "--graded")
     return _OPTION.sub(flag, _ANY.sub("--column NAME=ROLE", sentence))
 
 

@@ -55,7 +55,8 @@ def _name(parameter: Any) -> str:
     word = str(parameter.metavar or parameter.name.upper())
     if is_argument(parameter):
         return f"{word}..." if parameter.nargs == -1 else word
-    names = sorted((name for name in parameter.opts if name not in HIDDEN), key=len)
+    spelled = [*parameter.opts, *parameter.secondary_opts]
+    names = sorted((name for name in spelled if name not in HIDDEN), key=len)
     return ", ".join(names) + ("" if parameter.is_flag else f" {word}")
 
 

@@ -56,6 +56,10 @@ class Reading:
     )] = field(default_factory=list)  # fmt: skip
     ordered: Annotated[bool, _reads(
         "--ordered", help="The labels of a row come most relevant first.")] = False  # fmt: skip
+    graded: Annotated[bool | None, _reads(
+        "--graded/--no-graded",
+        help="Whether labels have grades: 'name:2' in a cell, or 1 and 2 in a column per label.",
+    )] = None  # fmt: skip
     merge_spellings: Annotated[bool, _reads(
         "--merge-spellings", help="Labels that differ only by case or spaces are one.",
     )] = False  # fmt: skip
@@ -153,6 +157,8 @@ class Source(Reading):
             "roles": self.roles(),
         }  # fmt: skip
         chosen = {name: value for name, value in given.items() if value}
+        if self.graded is not None:
+            chosen["graded"] = self.graded
         reading = getattr(tagger, "reading_", None)
         if reading is None:
             return chosen

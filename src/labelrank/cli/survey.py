@@ -16,7 +16,7 @@ _LEFT_OUT = ("id", "constant", "ignored")
 
 def survey(dataset: Any, roles: Mapping[str, str], unlabelled: str) -> dict[str, Any]:
     """What there is to say of a data set that is to be learned, for programs."""
-    counts, sizes = _relevant(dataset)
+    counts, sizes, grades = _relevant(dataset)
     n_labelled = int((sizes > 0).sum())
     return {
         "name": dataset.name,
@@ -27,6 +27,8 @@ def survey(dataset: Any, roles: Mapping[str, str], unlabelled: str) -> dict[str,
         "unlabelled": unlabelled,
         "labels_met_once": int((counts == 1).sum()),
         "labels_never_met": int((counts == 0).sum()),
+        "labels_in_all_rows": int((counts == dataset.n_instances).sum()),
+        "grades": grades,
         "labels_name_rows": n_labelled >= _FEW_ROWS
         and dataset.n_labels >= _NAMES_ROWS * n_labelled,
         "spelled_alike": spelled_alike(dataset.label_names),
@@ -51,14 +53,16 @@ def spelled_alike(names: Any) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _relevant(dataset: Any) -> tuple[Any, Any]:
-    """How many rows have each label, and how many labels each row has."""
+def _relevant(dataset: Any) -> tuple[Any, Any, list[float] | None]:
+    """How many rows have each label, how many labels each row has, the least and highest grade."""
     import numpy as np
 
     from labelrank.relevance import relevant_part
 
     Y = relevant_part(dataset.Y)
-    return np.bincount(Y.indices, minlength=Y.shape[1]), np.diff(Y.indptr)
+    is_graded = bool((Y.data != 1).any())
+    grades = [float(Y.data.min()), float(Y.data.max())] if is_graded else None
+    return np.bincount(Y.indices, minlength=Y.shape[1]), np.diff(Y.indptr), grades
 
 
 def _columns(dataset: Any, roles: Mapping[str, str]) -> list[Any]:
@@ -124,6 +128,11 @@ def _roles(columns: list[dict[str, str]]) -> Iterator[str]:
 
 def _findings(facts: Mapping[str, Any]) -> Iterator[str]:
     """What a person may want to mend, and the option that does it."""
+    if facts["grades"]:
+        least, highest = facts["grades"]
+        yield f"Labels have grades from {least:g} to {highest:g}: the higher, the more relevant."
+    if facts["labels_in_all_rows"]:
+        yield f"{_many(facts['labels_in_all_rows'], 'label')} met in every row."
     if facts["labels_name_rows"]:
         yield (
             f"warning: {_many(facts['labels'], 'label')} in {_many(facts['rows'], 'row')}: the "

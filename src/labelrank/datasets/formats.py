@@ -115,7 +115,8 @@ def read(
         if options.get("label_column") or options.get("n_labels"):
             raise InputError("got a file of labels and label columns; give one of them")
         marks = {"delimiter": options.pop("label_delimiter", None),
-                 "ordered": options.pop("ordered", False)}  # fmt: skip
+                 "ordered": options.pop("ordered", False),
+                 "graded": options.pop("graded", None)}  # fmt: skip
         from labelrank.datasets.labels_file import labelled
 
         dataset = labelled(_read(source, chosen, options), labels_file, limits, **marks)

@@ -31,6 +31,10 @@ _PYTHON = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED})\s*,?\s*)*[\])}}]")
 _BARE = re.compile(r"\[([^\[\]{}\"']*)\]")
 _CODES: dict[str | None, float] = {word: float(word in YES) for word in YES | NO}
 _MOST_CLASSES = 1000
+# Unasked, numbers after a colon are grades only if they are so few, and so small.
+_MOST_GRADES, _HIGHEST_GRADE = 20, 100.0
+# Where at most one row in so many has a label twice, its columns hold one label each.
+_TWICE = 100
 _NUMBERED = re.compile(r"(.*?)[\s_.-]*\d+")
 
 
@@ -49,14 +53,31 @@ class CellReader:
             several = (names for names in map(self._split, texts) if len(names) > 1)
             alone -= {name for names in several for name in names}
         self.nothing = alone
-        if graded is None:
-            names = [name for text in texts for name in self._split(text)]
-            graded = bool(names) and all(_GRADED.fullmatch(name) for name in names)
-        self.graded = graded
+        self.graded = self._are_graded(texts) if graded is None else graded
+        self.numbered = "" if graded is not None else self._first_numbered(texts)
 
     def _split(self, text: str) -> list[str]:
         parts = text.split(self.delimiter) if self.delimiter else [text]
         return [part.strip() for part in parts if part.strip()]
+
+    def _are_graded(self, texts: Sequence[str]) -> bool:
+        """Whether all names are `label:grade`, with few small grades and each label once per cell.
+
+        A number before the colon is no label unasked: 10:30 is a time.
+        """
+        found: set[float] = set()
+        for text in texts:
+            pairs = [_GRADED.fullmatch(name) for name in self._split(text)]
+            labels = [pair[1] for pair in pairs if pair is not None]
+            if len(set(labels)) < len(pairs) or any(map(_is_number, labels)):
+                return False
+            found.update(float(pair[2]) for pair in pairs if pair is not None)
+        return 0 < len(found) <= _MOST_GRADES and max(found) <= _HIGHEST_GRADE
+
+    def _first_numbered(self, texts: Sequence[str]) -> str:
+        """The first name, where all are written as if they had grades."""
+        names = [name for text in texts for name in self._split(text)]
+        return names[0] if names and all(map(_GRADED.fullmatch, names)) else ""
 
     def grades(self, cell: Any) -> dict[str, float]:
         """Grades of one cell; ValueError for what is no label."""
@@ -125,6 +146,10 @@ def _name(item: Any) -> str:
     raise ValueError(f"got {str(item)[:40]!r} as a label; give names, or whole numbers")
 
 
+def _is_number(name: str) -> bool:
+    return name.replace(".", "", 1).isdecimal()
+
+
 def _grade(value: Any) -> float:
     if value is None:
         return math.nan
@@ -178,11 +203,23 @@ def in_cells(frame: Frame, column: str, reader: CellReader) -> list[dict[str, fl
 
 
 def are_pooled(columns: Mapping[str, Any]) -> bool:
-    """Whether columns such as tag1, tag2, tag3 have one label each, by name."""
+    """Whether columns such as tag1, tag2, tag3 have one label each, by name.
+
+    Then hardly any row has a label twice, and not every row has all labels: else each column is a
+    target, whose values are classes.
+    """
     stems = {match[1] if (match := _NUMBERED.fullmatch(name)) else name for name in columns}
-    if len(stems) != 1 or len(columns) < 2:
+    if len(stems) != 1 or len(columns) < 2 or any(map(are_grades, columns.values())):
         return False
-    return not any(map(are_grades, columns.values()))
+    rows = [
+        [name for name in names if name is not None]
+        for names in zip(*(Cells(list(cells)).names() for cells in columns.values()))
+    ]
+    n_labels = len({name for row in rows for name in row})
+    n_twice = sum(len(set(row)) < len(row) for row in rows)
+    if n_twice * _TWICE > len(rows):
+        return False
+    return n_twice > 0 or any(len(row) < n_labels for row in rows)
 
 
 def are_grades(cells: Any) -> bool:
@@ -198,11 +235,13 @@ def pooled(frame: Frame, columns: Sequence[str]) -> list[dict[str, float]]:
 
 
 def per_column(
-    frame: Frame, columns: Sequence[str], targets: str, decimal: str | None, blank: bool | None
+    frame: Frame, columns: Sequence[str], targets: str, decimal: str | None, blank: bool | None,
+    graded: bool | None = None,
 ) -> tuple[Any, list[list[str]] | None, bool]:
     """Y of one column per label: relevance, or codes and their classes; and what a blank is.
 
-    Where no cell says no, an empty one does (`blank` is True); else it is unknown.
+    Where no cell says no, an empty one does (`blank` is True); else it is unknown. Columns of 1 and
+    2 are refused unless they are graded: many programs write 2 for no.
     """
     cells = [Cells(list(frame.columns[name])) for name in columns]
     codes = [None if targets == "classes" else _codes(one, decimal) for one in cells]
@@ -215,6 +254,8 @@ def per_column(
             )
         return *_classes(frame, columns, cells), False
     Y = np.column_stack([one for one in codes if one is not None])
+    if blank is None and targets == "auto" and not graded:
+        _refuse_ones_and_twos(frame, columns, Y)
     if blank is None:
         blank = bool(np.isnan(Y).any()) and not (Y == 0).any() and set(np.unique(Y[Y > 0])) <= {1}
     Y = np.nan_to_num(Y) if blank else Y
@@ -222,6 +263,20 @@ def per_column(
         return check_relevance(Y), None, blank
     except LabelrankError as error:
         raise FormatError(f"{frame.source.name}: {error}") from error
+
+
+def _refuse_ones_and_twos(frame: Frame, columns: Sequence[str], Y: Array) -> None:
+    """Raise FormatError where no 0 and no 3 tells whether 2 is a grade, or means no."""
+    met = [set(np.unique(column[~np.isnan(column)]).tolist()) for column in Y.T]
+    coded = [name for name, one in zip(columns, met) if one == {1.0, 2.0}]
+    if not coded or any(not one <= {0.0, 1.0, 2.0} or {0.0, 2.0} <= one for one in met):
+        return
+    named = ", ".join(map(repr, coded[:5])) + (", ..." if len(coded) > 5 else "")
+    raise FormatError(
+        f"{frame.source.name}: label column{'s' * (len(coded) > 1)} {named} hold 1 and 2 but no 0, "
+        "so every row would have the label; write 1 and 0 (or yes and no), or give graded=True if "
+        "2 is more relevant than 1"
+    )
 
 
 def _codes(cells: Cells, decimal: str | None) -> Array | None:

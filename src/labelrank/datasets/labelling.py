@@ -34,9 +34,9 @@ def labels_of(
     if layout == "columns":
         frame.source.limits.check("labels", len(choice.labels), frame.source.name)
         Y, classes, reading["blank"] = label_cells.per_column(
-            frame, choice.labels, options.targets, decimal, known.blank
+            frame, choice.labels, options.targets, decimal, known.blank, options.graded
         )
-        return Labels(Y, choice.labels, classes, reading, [_told(reading)])
+        return Labels(Y, choice.labels, classes, reading, [_told(reading, classes)])
     remarks = []
     if layout == "pooled":
         rows = label_cells.pooled(frame, choice.labels)
@@ -55,6 +55,14 @@ def _doubts(reader: CellReader, cells: Sequence[Any]) -> Iterator[str]:
     """What was taken for no label, and what may be several."""
     if reader.nothing:
         yield f"{' and '.join(map(repr, sorted(reader.nothing)))}: taken as no label."
+    if reader.numbered and reader.graded:
+        name, grade = reader.numbered.rsplit(":", 1)
+        yield (
+            f"{reader.numbered!r} is label {name.strip()!r} of grade {grade.strip()}; if it is all "
+            "name, give --no-graded."
+        )
+    elif reader.numbered:
+        yield f"{reader.numbered!r} is one name; if its number is a grade, give --graded."
     mark = reader.perhaps(cells)
     if mark:
         joined = min(cell for cell in cells if isinstance(cell, str) and mark in cell.strip())
@@ -80,11 +88,14 @@ def _reader(frame: Frame, choice: Choice, options: Options, known: Known) -> Cel
     return CellReader(frame.columns[choice.labels[0]], mark, graded, ordered)
 
 
-def _told(reading: Mapping[str, Any]) -> str:
+def _told(reading: Mapping[str, Any], classes: list[list[str]] | None = None) -> str:
     columns, mark = reading["label_columns"], reading["label_separator"]
     names = ", ".join(map(repr, columns[:5])) + (", ..." if len(columns) > 5 else "")
     if reading["layout"] == "names":
         return f"Labels are in column {names}{f', separated by {mark!r}' if mark else ''}."
+    if classes is not None:
+        example = f"{columns[0]}={classes[0][0]}" if classes[0] else columns[0]
+        return f"Each value of {names} is a label, such as {example!r}."
     if len(columns) == 1:
         return f"Column {names} says which rows have the label of that name."
     what = "one label or none each" if reading["layout"] == "pooled" else "one per label"

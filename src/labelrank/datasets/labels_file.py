@@ -16,7 +16,7 @@ from labelrank.relevance import check_relevance
 
 def labelled(
     dataset: Dataset, path: AnyPath, limits: Limits | None, *,
-    delimiter: str | None = None, ordered: bool = False,
+    delimiter: str | None = None, ordered: bool = False, graded: bool | None = None,
 ) -> Dataset:  # fmt: skip
     """The data set with the labels of this file.
 
@@ -27,7 +27,7 @@ def labelled(
     if source.content.startswith(archives.NPY):
         Y, names = _of_matrix(source), None
     else:
-        Y, names = _of_lines(source, dataset.n_instances, delimiter, ordered)
+        Y, names = _of_lines(source, dataset.n_instances, delimiter, ordered, graded)
     if Y.shape[0] != dataset.n_instances:
         raise FormatError(
             f"{source.name}: got labels of {Y.shape[0]} rows for the {dataset.n_instances} rows of "
@@ -48,7 +48,7 @@ def _of_matrix(source: Source) -> Any:
 
 
 def _of_lines(
-    source: Source, n_rows: int, delimiter: str | None, ordered: bool
+    source: Source, n_rows: int, delimiter: str | None, ordered: bool, graded: bool | None
 ) -> tuple[Any, list[str] | None]:
     text, _ = delimited.text_of(source, None)
     lines = source.split(text)
@@ -57,7 +57,7 @@ def _of_lines(
         return check_relevance(found[0]), found[1]
     frame = Frame({"labels": lines}, range(1, len(lines) + 1), source)
     delimiter = delimiter or ("\t" if any("\t" in line for line in lines) else None)
-    rows = label_cells.in_cells(frame, "labels", CellReader(lines, delimiter, None, ordered))
+    rows = label_cells.in_cells(frame, "labels", CellReader(lines, delimiter, graded, ordered))
     return label_cells.named(rows, None, frame)
 
 
