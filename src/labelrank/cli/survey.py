@@ -128,6 +128,14 @@ def _roles(columns: list[dict[str, str]]) -> Iterator[str]:
 
 def _findings(facts: Mapping[str, Any]) -> Iterator[str]:
     """What a person may want to mend, and the option that does it."""
+    from labelrank.table.roles import OPEN
+
+    for one in facts["columns"]:
+        if OPEN in one["why"]:
+            yield (
+                f"warning: {one['name']} has {one['why']}; write dates as 2024-04-03 if that is "
+                "wrong."
+            )
     if facts["grades"]:
         least, highest = facts["grades"]
         yield f"Labels have grades from {least:g} to {highest:g}: the higher, the more relevant."

@@ -46,7 +46,7 @@ class Known:
         "label_columns": list, "layout": str, "label_separator": str, "graded": bool,
         "ordered": bool, "blank": bool, "id_column": str, "columns": list, "used": list,
         "numbers": list, "text_column": list, "is_text": bool, "roles": dict, "decimal": str,
-        "spellings": list,
+        "spellings": list, "separator": str, "decimals": dict,
     }  # fmt: skip
 
     def __init__(self, reading: Mapping[str, Any] | None) -> None:

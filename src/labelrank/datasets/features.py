@@ -1,6 +1,7 @@
 """What of records is learned from: texts alone, or a table and, where it is all numbers, X."""
 
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +14,13 @@ from labelrank.datasets.options import Options
 from labelrank.errors import FormatError
 from labelrank.table.cells import Cells
 from labelrank.table.roles import USED, Column, find_roles
-from labelrank.table.written import PLAIN, number_form, numbers_in, unit_of
+from labelrank.table.written import (
+    PLAIN,
+    decimal_of,
+    number_form,
+    numbers_in,
+    unit_of,
+)
 
 # What is called so is text unless its cells are numbers, dates or vectors; "text" is in any case.
 _SURE = ("text", "document", "content", "body", "sentence")
@@ -44,7 +51,7 @@ def features_of(
         return _text_alone(frame, choice.texts[0], [])
     if known and choice.known is not None:
         made = {key: getattr(known, key) for key in ("columns", "used", "numbers", "roles")}
-        return _as_table(frame, choice.features or [], decimal, made, known.text_column, True)
+        return _as_table(frame, choice.features or [], decimal, made, known.text_column, known)
     left_out = {*choice.labels, choice.ids, choice.split, choice.prefer}
     names = choice.features or [name for name in frame.columns if name not in left_out]
     if not names:
@@ -131,18 +138,27 @@ def _as_table(
     decimal: str | None,
     made: dict[str, Any],
     texts: list[str],
-    is_known: bool = False,
+    known: Known | None = None,
 ) -> Features:
     table = _cells(frame, names)
-    forms = {name: _form(table[name], decimal) for name in made["numbers"]}
-    has_commas = any(map(_COMMA.search, filter(None, forms.values())))
-    if has_commas or (decimal == "," and frame.separator == ";" and is_known):
-        forms |= {n: _GERMAN for n, form in forms.items() if form == PLAIN and _grouped(table[n])}
+    given = (known and known.decimals) or {}
+    marks = {name: mark for name, mark in given.items() if mark in (".", ",")}
+    is_alike = known is not None and known.separator == frame.separator
+    columns = {name: Cells(table[name]) for name in made["numbers"]}
+    present = {name: cells.present for name, cells in columns.items() if str in cells.types}
+    forms = {n: _form(n, texts, decimal, marks.get(n), is_alike) for n, texts in present.items()}
+    forms = {name: form for name, form in forms.items() if not unit_of(form)}
+    has_commas = any(map(_COMMA.search, forms.values()))
+    if has_commas or (decimal == "," and frame.separator == ";" and known is not None):
+        forms |= {n: _GERMAN for n, form in forms.items()
+                  if form == PLAIN and not (is_alike and marks.get(n)) and _grouped(table[n])}  # fmt: skip
+    decimals = {n: decimal_of(present[n], form) for n, form in forms.items()}
     for name, form in forms.items():
         table[name] = _plain_numbers(table[name], form)
     remarks = ["Numbers have decimal commas."] if has_commas else []
     reading = {
         **made, "text_column": texts, "is_text": False, "decimal": "," if has_commas else None,
+        "separator": frame.separator, "decimals": decimals | marks,
     }  # fmt: skip
     return Features(None, table, reading, remarks)
 
@@ -170,13 +186,29 @@ def _vectors(cells: Any) -> Any:
     return found
 
 
-def _form(cells: Any, decimal: str | None) -> str | None:
-    """How the numbers of a column are written, if they are texts without a unit."""
-    column = Cells(cells)
-    if str not in column.types:
-        return None
-    form = number_form(column.present, decimal)
-    return None if unit_of(form) else form
+def _form(
+    name: str, texts: Any, decimal: str | None, learned: str | None, is_alike: bool
+) -> str:
+    """How the numbers of a column are written: with the decimal mark that was learned, if the cells
+    are separated as they were then and all can be read so. What they leave open is said.
+    """
+    form = number_form(texts, decimal)
+    if learned is None:
+        return form
+    own = number_form(texts, marked=learned)
+    fits = bool(np.isfinite(numbers_in(texts, own)).all())
+    if fits and is_alike:
+        return own
+    values = numbers_in(texts, form)
+    if decimal_of(texts, form) != learned and np.isfinite(values).all():
+        is_other = not fits or bool((values != numbers_in(texts, own)).any())
+        if is_alike or (fits and is_other):
+            warnings.warn(
+                f"the numbers of column {name!r} are read as written {form}, though the model has "
+                f"learned them with {learned!r} before decimals; look whether that is right",
+                stacklevel=2,
+            )
+    return form
 
 
 def _grouped(cells: Any) -> bool:
@@ -185,12 +217,12 @@ def _grouped(cells: Any) -> bool:
     return bool(texts) and all(_THOUSANDS.fullmatch(text.strip()) for text in texts)
 
 
-def _plain_numbers(cells: Any, form: str | None) -> Any:
+def _plain_numbers(cells: Any, form: str) -> Any:
     """Numbers, where texts are none written as 1234.5: other files may write them otherwise."""
-    if form in (None, PLAIN):
+    if form == PLAIN:
         return cells
     column = Cells(cells)
-    values = numbers_in(column.texts, str(form))
+    values = numbers_in(column.texts, form)
     if not (np.isnan(values) & ~column.gaps).any():
         return values
     pairs = zip(values.tolist(), cells)

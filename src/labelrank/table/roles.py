@@ -16,7 +16,7 @@ from labelrank.declared import stored, value
 from labelrank.errors import InputError, meant
 from labelrank.table.cells import DATES, SINGLE, Cells
 from labelrank.table.frame import columns_of
-from labelrank.table.written import PLAIN, date_form, number_form
+from labelrank.table.written import PLAIN, date_form, look_like_dates, number_form
 
 USED = ("text", "number", "category", "date", "vector")
 ROLES = (*USED, "id", "ignore")
@@ -25,6 +25,8 @@ ROLES = (*USED, "id", "ignore")
 _MISTAKES, _ENDLESS = 10, 4
 # From so many rows on, a column of which so large a share is distinct names the rows.
 _FEW_ROWS, _NEARLY_ALL = 20, 0.95
+# What is said of dates such as 3/4/2024.
+OPEN = "they leave it open"
 _TEXT_WORDS, _MANY_VALUES = 3.0, 100
 _TEXT_NAMES = {
     "text", "texts", "body", "subject", "title", "description", "content", "message", "summary",
@@ -223,7 +225,7 @@ def _date(name: str, cells: Cells, lenient: bool) -> Column | None:
     if len(np.unique(values[~(cells.gaps | bad)])) == 1:
         return _single(name, cells)
     is_open = date_form(cells.present)[1]
-    order = f", taken as {form} (they leave it open)" if is_open else f", {form}" if form else ""
+    order = f", taken as {form} ({OPEN})" if is_open else f", {form}" if form else ""
     return Column(name, "date", f"dates{order}{_gaps(cells)}", form)
 
 
@@ -247,7 +249,7 @@ def _may_be_dates(cells: Cells) -> bool:
     """Whether at least half of the cells look like dates: reading them takes long."""
     if cells.kind == "M" or cells.types & DATES:
         return True
-    looks = cells.present.str.contains(r"^\d{1,4}[-/.]\d{1,2}[-/.]\d").sum()
+    looks = look_like_dates(cells.present).sum()
     return looks > 0 and looks >= len(cells.present) / 2
 
 

@@ -39,6 +39,24 @@ _TIME = (
 )
 _YEAR_FIRST = r"^(?P<year>\d{4})[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})" + _TIME
 _YEAR_LAST = r"^(?P<first>\d{1,2})(?P<mark>[./-])(?P<then>\d{1,2})[./-](?P<year>\d{4})" + _TIME
+# Two digits each, or a number of a version might be a date. From 69 on, a year is of 19...
+_SHORT = r"^(\d\d)([./])(\d\d)([./])"
+_THIS_CENTURY, _LAST_CENTURY = rf"{_SHORT}([0-6]\d)(\D.*)?$", rf"{_SHORT}([7-9]\d|69)(\D.*)?$"
+# English and German; the first three letters tell them apart.
+_MONTHS = {
+    "jan": "01", "feb": "02", "mar": "03", "mär": "03", "mrz": "03", "apr": "04", "may": "05",
+    "mai": "05", "jun": "06", "jul": "07", "aug": "08", "sep": "09", "oct": "10", "okt": "10",
+    "nov": "11", "dec": "12", "dez": "12",
+}  # fmt: skip
+_MONTH = (
+    r"(jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz?|mrz|apr(?:il)?|may|mai|june?|juni"
+    r"|july?|juli|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)\.?"
+)
+_MONTH_THEN_DAY = rf"(?i)^{_MONTH}[ -](\d{{1,2}})(?:st|nd|rd|th)?,?[ -](\d{{4}})(\D.*)?$"
+_DAY_THEN_MONTH = (
+    rf"(?i)^(\d{{1,2}})(?:st|nd|rd|th|\.)?[ -]?{_MONTH},?[ -]?(\d{{4}}|\d\d)(\D.*)?$"
+)
+_LOOKS_LIKE_A_DATE = rf"^\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d|{_DAY_THEN_MONTH}|{_MONTH_THEN_DAY}"
 
 
 def is_form(form: Any) -> bool:
@@ -51,19 +69,23 @@ def unit_of(form: str) -> str:
     return form[-1] if form[-1] in UNITS else ""
 
 
-def number_form(texts: pl.Series, decimal: str | None = None) -> str:
+def number_form(
+    texts: pl.Series, decimal: str | None = None, *, marked: str | None = None
+) -> str:
     """The form in which most of the texts are numbers.
 
     Where all have one mark before three digits ("1,234"), `decimal=","` makes it the decimal mark;
-    otherwise a comma stands between thousands, and a point before decimals.
+    otherwise a comma stands between thousands, and a point before decimals. With `marked`, only
+    forms of this decimal mark are tried.
     """
     n_begun = texts.str.contains(_BEGINS_A_NUMBER).sum()
     if not len(texts) or n_begun < len(texts) / 2:
         return PLAIN
     met = _UNIT.match(texts[0])
     unit = (met[1] or met[2]) if met else ""
-    forms = sorted(FORMS, key=lambda form: form != PLAIN and FORMS[form][0] != (decimal or "."))
-    best, most = PLAIN, -1
+    forms = [form for form, marks in FORMS.items() if marks[0] == (marked or marks[0])]
+    forms.sort(key=lambda form: form != PLAIN and FORMS[form][0] != (decimal or "."))
+    best, most = forms[0], -1
     for form in forms:
         count = int(np.isfinite(numbers_in(texts, form + unit)).sum())
         if count > most:
@@ -71,6 +93,13 @@ def number_form(texts: pl.Series, decimal: str | None = None) -> str:
         if most == len(texts):
             break
     return best
+
+
+def decimal_of(texts: pl.Series, form: str) -> str | None:
+    """The decimal mark of numbers of this form; None where plain ones have none."""
+    if form == PLAIN and not texts.str.contains(".", literal=True).any():
+        return None
+    return FORMS[form.removesuffix(unit_of(form))][0]
 
 
 def numbers_in(texts: pl.Series, form: str) -> Array:
@@ -99,12 +128,31 @@ def _without_marks(texts: pl.Series, decimal: str, thousands: str) -> pl.Series:
     return pl.select(pl.when(fits).then(bare)).to_series()
 
 
+def look_like_dates(texts: pl.Series) -> pl.Series:
+    """Which of the texts may be dates."""
+    return texts.str.contains(_LOOKS_LIKE_A_DATE)
+
+
+def _spelled_out(texts: pl.Series) -> pl.Series:
+    """The texts with months as numbers and years of four digits: 30.01.2024 for 30 Jan 24."""
+    texts = texts.str.replace(_MONTH_THEN_DAY, "${2} ${1} ${3}${4}")
+    if texts.str.contains(_DAY_THEN_MONTH).any():
+        month = texts.str.extract(_DAY_THEN_MONTH, 2).str.to_lowercase().str.slice(0, 3)
+        number = month.replace_strict(_MONTHS, default="")
+        for name in number.drop_nulls().unique().to_list():
+            numbered = texts.str.replace(_DAY_THEN_MONTH, f"${{1}}.{name}.${{3}}${{4}}")
+            texts = numbered.zip_with((number == name).fill_null(False), texts)
+        texts = texts.str.replace(r"^(\d)\.", "0${1}.")
+    texts = texts.str.replace(_THIS_CENTURY, "${1}${2}${3}${4}20${5}${6}")
+    return texts.str.replace(_LAST_CENTURY, "${1}${2}${3}${4}19${5}${6}")
+
+
 def date_form(texts: pl.Series) -> tuple[str, bool]:
     """The order of day and month, and whether the texts leave it open.
 
     A part above 12 is a day. Only texts such as 3/4/2024 or 3-4-2024 need an order.
     """
-    found = texts.str.extract_groups(_YEAR_LAST).struct.unnest()
+    found = _spelled_out(texts).str.extract_groups(_YEAR_LAST).struct.unnest()
     found = found.filter((found["mark"] != ".").fill_null(False))
     days = [int((found[part].cast(pl.Int32) > 12).sum()) for part in ("first", "then")]
     if not len(found):
@@ -114,7 +162,7 @@ def date_form(texts: pl.Series) -> tuple[str, bool]:
 
 def instants_in(texts: pl.Series, form: str) -> Array:
     """The texts as datetime64[s] in UTC; NaT where they are no dates in this form."""
-    texts = texts.str.replace(r"^(\d{4})(\d\d)(\d\d)$", "${1}-${2}-${3}")
+    texts = _spelled_out(texts).str.replace(r"^(\d{4})(\d\d)(\d\d)$", "${1}-${2}-${3}")
     parts = texts.str.extract_groups(_YEAR_FIRST).struct.unnest()
     instants = _instants(parts, parts["month"], parts["day"])
     left = np.isnat(instants) & texts.is_not_null().to_numpy()
