@@ -32,6 +32,10 @@ class MissingError(LabelrankError, LookupError):
     """A data set, learner, experiment, file or optional package that is not there."""
 
 
+class FarValueWarning(UserWarning):
+    """Numbers that lie far outside all that a model has learned."""
+
+
 def nearest(got: str, known: Iterable[str], most: int = 3) -> list[str]:
     """The known names that are nearly what was got, the nearest first; far ones are left out.
 

@@ -171,3 +171,110 @@ def test_a_table_of_no_use_is_refused_with_the_option_to_type(run, tmp_path):
     done = run("fit", path, "-o", tmp_path / "m", "-q")
     assert done.exit_code == 2
     assert "give some a role by --column NAME=ROLE" in " ".join(done.stderr.split())
+
+
+def said(text):
+    return " ".join(text.split())
+
+
+def written(folder, name, lines):
+    path = folder / name
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_columns_of_ones_and_twos_are_refused_with_the_option_to_type(run, tmp_path):
+    rows = [f"{k}.5,{1 + k % 2},{1 + k // 2 % 2}" for k in range(12)]
+    path = written(tmp_path, "spss.csv", ["size,y1,y2", *rows])
+    done = run("fit", path, "--labels", "2", "--dry-run")
+    assert done.exit_code == 2
+    assert "write 1 and 0 (or yes and no), or give --graded if 2 is more" in said(done.stderr)
+    done = run("fit", path, "--labels", "2", "--dry-run", "--graded")
+    assert "Labels have grades from 1 to 2: the higher, the more relevant." in said(done.stdout)
+    assert "2 labels met in every row." in said(done.stdout)
+
+
+def test_grades_in_cells_are_overruled(run, tmp_path):
+    path = written(tmp_path, "a.csv", ["text,labels", "rye,sea:2", "oil,farm:1;sea:1", "tar,sea:2"])
+    for options, labels, grades in ((), 2, [1, 2]), (("--no-graded",), 3, None):
+        read = json.loads(run("fit", path, "--dry-run", "--json", *options).stdout)["read"]
+        assert (read["labels"], read["grades"]) == (labels, grades)
+    lines = written(tmp_path, "labels.txt", ["sea:2", "farm:1;sea:1", "sea:2"])
+    path = written(tmp_path, "b.csv", ["text", "rye", "oil", "tar"])
+    done = run("fit", path, "--labels-file", lines, "--no-graded", "--dry-run", "--json")
+    assert json.loads(done.stdout)["read"]["labels"] == 3
+
+
+def test_dates_that_leave_their_order_open_are_told(run, tmp_path):
+    rows = [f"0{1 + k % 9}/0{1 + k % 7}/2024,{'xy'[k % 2]}" for k in range(30)]
+    done = run("fit", written(tmp_path, "a.csv", ["day,labels", *rows]), "--dry-run")
+    assert "warning: day has dates, taken as month first" in said(done.stdout)
+    done = run(
+        "fit", written(tmp_path, "b.csv", ["day,labels", *rows, "30/01/2024,x"]), "--dry-run"
+    )
+    assert "warning" not in done.stdout
+
+
+def test_a_model_of_texts_asks_which_of_several_columns_it_is_to_read(run, tmp_path):
+    from labelrank import BinaryRelevanceSVM, Tagger
+
+    tagger = Tagger(BinaryRelevanceSVM(random_state=0))
+    tagger.fit(["rye and wheat", "crude oil", "rye harvest"], [["grain"], ["oil"], ["grain"]])
+    model = persistence.save(tagger, tmp_path / "m")
+    rows = ["heads up,much rye was reaped this year", "read this,crude oil prices fall again"]
+    path = written(tmp_path, "mails.csv", ["about,mail", *rows])
+    done = run("predict", model, path)
+    assert done.exit_code == 2
+    assert "has words in columns 'about', 'mail'" in said(done.stderr)
+    assert "name the column by --text-column" in said(done.stderr)
+    assert predicted(run, model, path, "--text-column", "mail") == [["grain"], ["oil"]]
+    path = written(tmp_path, "text.csv", ["place,text", *rows])
+    assert predicted(run, model, path) == [["grain"], ["oil"]]
+
+
+@pytest.mark.filterwarnings("always")
+def test_numbers_far_outside_what_was_learned_are_told_once_per_column(shell, colours, tmp_path):
+    rows = ["1.5,red"] * 2100
+    rows[2004] = rows[2050] = "1e30,blue"
+    written(tmp_path, "new.csv", ["size,colour", *rows])
+    for jobs in ("1", "2"):
+        done = shell("predict", "m", "new.csv", "-o", "out.csv", "--jobs", jobs)
+        told = done.stderr.decode()
+        assert "column 'size': 2 of 2,100 values are far outside what was learned" in told
+        assert "(0.5 to 6.5), first in row 2,005" in told
+        assert told.count("far outside") == 1
+    written(tmp_path, "near.csv", ["size,colour", "60,red", "-50,red"])
+    assert b"far outside" not in shell("predict", "m", "near.csv", "-o", "out.csv").stderr
+
+
+@pytest.mark.parametrize(("name", "n_rows"), [("named", 2), ("zeros", 3)])
+def test_an_empty_line_of_labels_is_left_out_and_a_row_of_zeros_is_none(
+    run, tmp_path, name, n_rows
+):
+    rows = {"named": ["x|y", "", "y"], "zeros": ["1,1", "0,0", "0,1"]}[name]
+    labels = written(tmp_path, "labels.txt", rows)
+    data = written(tmp_path, "a.csv", ["size", "1.5", "2.5", "4"])
+    found = json.loads(run("fit", data, "--labels-file", labels, "--dry-run", "--json").stdout)
+    assert (found["instances"], found["read"]["unlabelled_rows"]) == (n_rows, 1)
+    options = ["--unlabelled", "none" if name == "named" else "skip"]
+    done = run("fit", data, "--labels-file", labels, "--dry-run", "--json", *options)
+    assert json.loads(done.stdout)["instances"] == 5 - n_rows
+
+
+def test_answers_are_rounded_for_people_and_can_be_learned(run, colours, tmp_path):
+    path = written(
+        tmp_path, "new.csv", ["weight,size,colour", *["0.123456789,1.5,red", "2,3,blue"] * 9]
+    )
+    out = tmp_path / "out.csv"
+    assert run("predict", colours, path, "-o", out, "--probabilities").exit_code == 0
+    names, first, *_ = out.read_text().splitlines()
+    assert names == "id,weight,size,colour,labels,ranked,scores,probabilities"
+    kept, numbers = (
+        first.split(",")[:4],
+        [float(x) for x in "|".join(first.split(",")[6:]).split("|")],
+    )
+    assert kept == ["1", "0.123456789", "1.5", "red"]
+    assert all(number == float(f"{number:.6g}") for number in numbers)
+    read = json.loads(run("fit", out, "--dry-run", "--json").stdout)["read"]
+    assert {one["name"] for one in read["columns"]} == {"weight", "size", "colour"}
+    assert read["labels"] == 2

@@ -5,6 +5,7 @@ import re
 import zipfile
 
 import layouts as made
+import numpy as np
 import pytest
 from layouts import (
     ANSWERS,
@@ -23,6 +24,7 @@ from layouts import (
 from labelrank import Tagger, datasets
 from labelrank.cli import models
 from labelrank.datasets import formats
+from labelrank.datasets.targets import as_labels
 from labelrank.errors import FormatError, InputError
 from labelrank.learners.margins.binary_relevance import BinaryRelevanceSVM
 
@@ -201,3 +203,123 @@ def test_what_cannot_be_read_is_refused_with_what_to_do(file, content, message, 
 def test_labels_that_are_not_there_are_asked_for_by_the_columns(tmp_path):
     with pytest.raises(InputError, match=r"name their column by --label-column \(it has 'id', "):
         models.check_labels(loaded(tmp_path, BARE))
+
+
+def wide(folder, *columns, **options):
+    """The last columns as labels beside one number."""
+    names = [f"y{k}" for k, _ in enumerate(columns, 1)]
+    rows = [{"size": k / 2, **dict(zip(names, cells))} for k, cells in enumerate(zip(*columns))]
+    return loaded(folder, rows, n_labels=len(columns), **options)
+
+
+def test_label_columns_of_ones_and_twos_are_refused_unless_they_are_graded(tmp_path):
+    with pytest.raises(FormatError, match="'y1', 'y2' hold 1 and 2 but no 0, so every row would"):
+        wide(tmp_path, [1, 2, 1, 2], [2, 2, 1, 1])
+    with pytest.raises(FormatError, match="label column 'y2' hold 1 and 2"):
+        wide(tmp_path, [1, 0, 1, 0], ["2", "", "1", "1"])
+    assert wide(tmp_path, [1, 2, 1], [2, 2, 1], graded=True).Y.toarray().max() == 2
+    for further in ([0, 2, 1], [1, 2, 3]):  # which tell that 2 is a grade
+        assert wide(tmp_path, [1, 2, 1], further).n_labels == 2
+    known = wide(tmp_path, [0, 1, 2]).reading
+    assert wide(tmp_path, [1, 2, 2], reading=known).Y.toarray().ravel().tolist() == [1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("cells", "names"),
+    [
+        (["10:30;12:45", "10:30"], ["10:30", "12:45"]),
+        (["floor:1;floor:2", "room:1"], ["floor:1", "floor:2", "room:1"]),
+        (["ISO:9001;DIN:4102", "ISO:9001"], ["DIN:4102", "ISO:9001"]),
+        ([f"case:{k}" for k in range(30)], sorted(f"case:{k}" for k in range(30))),
+    ],
+)
+def test_names_with_a_colon_and_a_number_are_no_grades(cells, names, tmp_path):
+    rows = [{"text": f"t {k}", "labels": cell} for k, cell in enumerate(cells)]
+    data = loaded(tmp_path, rows)
+    assert data.label_names == names
+    first = cells[0].split(";")[0]
+    assert f"{first!r} is one name; if its number is a grade, give --graded." in data.remarks
+    assert loaded(tmp_path, rows, graded=True).label_names == sorted(
+        {n.split(":")[0] for n in names}
+    )
+
+
+def test_grades_in_cells_are_told_with_the_way_to_overrule(tmp_path):
+    rows = [{"text": "t", "labels": cell} for cell in ("sea:2;farm:1", "sea:1", "farm:3")]
+    data = loaded(tmp_path, rows)
+    assert (data.label_names, data.Y.toarray().tolist()[0]) == (["farm", "sea"], [1, 2])
+    assert "'sea:2' is label 'sea' of grade 2; if it is all name, give --no-graded." in data.remarks
+    assert loaded(tmp_path, rows, graded=False).n_labels == 4
+
+
+def test_values_that_two_columns_share_are_named_with_their_column(tmp_path):
+    for second in (["low", "low", "high"], ["low", "high", "low"]):
+        data = wide(tmp_path, ["high", "low", "high"], second)
+        assert as_labels(data).label_names == ["y1=high", "y1=low", "y2=high", "y2=low"]
+        assert "Each value of 'y1', 'y2' is a label, such as 'y1=high'." in data.remarks
+
+
+def test_columns_of_one_label_each_are_pooled_though_few_rows_repeat_one(tmp_path):
+    tags = [["sea", "farm", "trade"][k % 3] for k in range(300)]
+    others = [["", "sea", "farm"][k % 3] for k in range(300)]
+    assert wide(tmp_path, tags, others).label_names == ["farm", "sea", "trade"]
+    others[5] = tags[5]
+    assert wide(tmp_path, tags, others).label_names == ["farm", "sea", "trade"]
+
+
+def prices(folder, name, cells, reading=None, mark=","):
+    rows = [{"price": cell, "kind": "ab"[k % 2], "labels": "xy"[k % 2]}
+            for k, cell in enumerate(cells)]  # fmt: skip
+    return datasets.load(put(folder, name, delimited(rows, mark)), reading=reading)
+
+
+@pytest.mark.parametrize(
+    ("learned", "new", "values"),
+    [
+        (["1.234,5", "2,5"], ["1.234", "2.500"], [1234, 2500]),
+        (["1,5", "2,5"], ["1,500", "2,250"], [1.5, 2.25]),
+        (["1,234", "2,345.5"], ["1,234", "3"], [1234, 3]),
+        (["0.5", "1.5"], ["1,234", "3"], [1234, 3]),
+    ],
+)
+def test_the_decimal_mark_of_a_column_is_remembered(learned, new, values, tmp_path, recwarn):
+    reading = prices(tmp_path, "a.csv", learned).reading
+    data = prices(tmp_path, "n.csv", new, reading)
+    assert list(map(float, data.table["price"])) == values
+    batches = formats.stream(tmp_path / "n.csv", 1, reading=reading)
+    assert [float(batch.table["price"][0]) for batch in batches] == values
+    assert not recwarn.list
+
+
+def test_numbers_written_otherwise_than_they_were_learned_are_told(tmp_path):
+    points = prices(tmp_path, "a.csv", ["0.5", "1.5"]).reading
+    with pytest.warns(
+        UserWarning, match=r"'price' are read as written 1.234,5, though .* '\.' bef"
+    ):
+        assert list(prices(tmp_path, "n.csv", ["1,5", "3"], points).table["price"]) == [1.5, 3]
+    commas = prices(tmp_path, "a.csv", ["1,5", "2,5"], mark=";").reading
+    with pytest.warns(UserWarning, match="'price' are read as written 1234.5, though"):
+        assert prices(tmp_path, "n.csv", ["1.234"], commas).table["price"] == ["1.234"]
+
+
+def test_objects_of_python_and_gaps_in_a_matrix_are_refused_with_what_to_do(tmp_path):
+    names = np.array(["a", "b"], dtype=object)
+    path = put(tmp_path, "a.npz", made.npz(X=np.eye(2), Y=np.eye(2), label_names=names))
+    with pytest.raises(FormatError, match=r"'label_names\.npy' holds Python objects, .*dtype=str"):
+        datasets.load(path)
+    with pytest.raises(FormatError, match=r"a\.npy holds Python objects"):
+        datasets.load(put(tmp_path, "a.npy", made.npy(names)))
+    with pytest.raises(FormatError, match=r"v\.npy: got nan in row 2, column 3, where a number"):
+        datasets.load(put(tmp_path, "v.npy", made.npy(np.array([[1, 2, 3], [4, 5, np.nan]]))))
+
+
+def test_answers_of_predict_are_no_features(tmp_path):
+    rows = [{"size": k, "labels": "ab"[k % 2], "ranked": "a|b", "scores": f"{k}|0"}
+            for k in range(5)]  # fmt: skip
+    data = loaded(tmp_path, rows)
+    assert (list(data.table), data.label_names) == (["size"], ["a", "b"])
+    assert "Left out: 'ranked' (an answer of predict)." in data.remarks
+    answers = ("labels", "ranked", "scores", "probabilities")
+    predicted = {f"predicted_{name}": "b|a" for name in answers}
+    renamed = [{"labels": "a", "size": k, **predicted} for k in range(5)]
+    assert list(loaded(tmp_path, renamed).table) == ["size"]

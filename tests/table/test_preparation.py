@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from labelrank import Tagger, persistence
-from labelrank.errors import InputError, ModelFileError
+from labelrank.errors import FarValueWarning, InputError, ModelFileError
 from labelrank.table import TablePreparation, columns_of, take
 from labelrank.table.cells import CellError
 from labelrank.table.parts import NumberPart, bent
@@ -358,3 +358,19 @@ def test_categories_that_are_strange_in_most_rows_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         preparation.transform({"colour": ["red", "purple", None]})
+
+
+def test_numbers_far_outside_what_was_learned_are_told_with_the_first_row():
+    preparation = TablePreparation().fit({"size": [1.0, 2.0, 3.0], "kind": ["a", "b", "a"]})
+    with pytest.warns(
+        FarValueWarning, match=r"'size': 2 of 4 values are far .*1 to 3., first in row 2"
+    ):
+        preparation.transform({"size": [2.5, 1e30, -40.0, None], "kind": ["a"] * 4})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        preparation.transform({"size": [23.0, -19.0, None], "kind": ["a"] * 3})
+
+
+def test_a_model_that_did_not_keep_the_range_tells_nothing():
+    part = NumberPart("size", "", 2.0, 1.0, 0.0, 1.0, False)
+    assert not part.are_far(np.array([1e30])).any()

@@ -7,7 +7,7 @@ import pytest
 
 from labelrank.errors import InputError
 from labelrank.table import GAPS, find_roles
-from labelrank.table.cells import CellError
+from labelrank.table.cells import CellError, Cells
 
 
 def found(cells, name="column", **options):
@@ -79,12 +79,37 @@ def test_units_are_of_all_cells_or_make_categories():
         (["1/2/2024", "13/2/2024"], "day first"),
         (["1/2/2024", "1/13/2024 3:05 PM"], "month first"),
         (["1-2-2024", "13-2-2024"], "day first"),
+        (["30 Jan 2024", "2 February 2024 10:30"], ""),
+        (["Jan 30, 2024", "March 2nd 2024"], ""),
+        (["30-Jan-24", "01-Dez-1999"], ""),
+        (["30. Januar 2024", "1. März 2024"], ""),
+        (["30.01.24", "31.12.99"], ""),
+        (["01/30/24", "02/03/24"], "month first"),
         ([dt.date(2024, 1, 1), dt.datetime(2024, 1, 1, 5, tzinfo=dt.UTC), "2024-01-03"], ""),
         (np.array(["2024-01-01", "NaT", "2024-05-01"], "M8[D]"), ""),
     ],
 )
 def test_dates_of_many_kinds(cells, form):
     assert found(cells)[1::2] == ("date", form)
+
+
+@pytest.mark.parametrize(
+    ("cell", "day"),
+    [
+        ("30 Jan 2024", "2024-01-30"), ("September 3rd, 2024", "2024-09-03"),
+        ("30.01.24", "2024-01-30"), ("31.12.99", "1999-12-31"), ("1. Okt. 2024", "2024-10-01"),
+        ("5 May 68", "2068-05-05"), ("30 Jan 2024 10:30", "2024-01-30T10:30"),
+    ],
+)  # fmt: skip
+def test_months_by_name_and_short_years_are_read(cell, day):
+    values, bad = Cells([cell, "2024-01-01"]).instants("")
+    assert (values[0], bad.tolist()) == (np.datetime64(day, "s"), [False, False])
+
+
+@pytest.mark.parametrize("cells", [["1.2.10", "3.4.11"], ["30 Jane 2024", "31 Jane 2024"],
+                                   ["31.02.24", "30.02.24"], ["May 5", "June 7"]])  # fmt: skip
+def test_what_is_no_date_is_not_taken_for_one(cells):
+    assert role(cells) in ("category", "text")
 
 
 def test_an_open_order_of_day_and_month_is_said():

@@ -16,6 +16,7 @@ from labelrank.cli.help import Command
 from labelrank.cli.options import grouped
 from labelrank.cli.usage import explained as explained_usage
 from labelrank.cli.usage import unknown_command
+from labelrank.errors import FarValueWarning
 from labelrank.interrupts import raise_when_terminated
 
 COMMANDS = (
@@ -79,6 +80,7 @@ def main() -> None:
             encoding = None if stream.isatty() else "utf-8"
             stream.reconfigure(encoding=encoding, errors="replace")
     warnings.showwarning = _warn  # type: ignore[assignment]
+    warnings.simplefilter("ignore", FarValueWarning)  # told once per file, not for each batch
     raise_when_terminated()
     app(prog_name="labelrank")
 

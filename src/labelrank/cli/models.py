@@ -11,6 +11,8 @@ from labelrank.cli.options import Recipe
 from labelrank.errors import InputError, MissingError, ModelFileError, unknown_label
 
 _LABELS_AT_ONCE = 10_000
+# A column of so many words per cell may be what a model of texts is to read.
+_SEVERAL_WORDS = 1.5
 _WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -120,6 +122,8 @@ def load_tagger(path: Path, own_classes: Sequence[str] = ()) -> Any:
 def documents_of(dataset: Any, tagger: Any) -> Any:
     """Texts, table or features of the data, whichever the model was trained on."""
     wanted = tagger.reads_
+    if wanted == "a list of texts" and not (tagger.reading_ or {}).get("text_column"):
+        _check_one_text(dataset)
     if wanted == "a list of texts" and dataset.texts is None:
         texts = (dataset.reading or {}).get("text_column") or []
         if dataset.table is not None and len(texts) == 1:
@@ -136,6 +140,25 @@ def documents_of(dataset: Any, tagger: Any) -> Any:
         got = "is text" if dataset.texts is not None else "has cells that are no numbers"
         raise InputError(f"{dataset.name} {got}, but the model was trained on feature matrices")
     return _padded(dataset.X, tagger.learner_.n_features_in_)
+
+
+def _check_one_text(dataset: Any) -> None:
+    """Refuse data with several columns of words, none called text, if nobody has named one."""
+    from labelrank.table.cells import Cells
+    from labelrank.table.roles import n_words
+
+    reading = dataset.reading or {}
+    chosen = [name.lower() for name in reading.get("text_column") or ()]
+    if not reading.get("text_found") or chosen == ["text"]:
+        return
+    others = set(dataset.columns or ()) - set(reading.get("label_columns") or ())
+    names = [name for name in dataset.columns or () if name in others
+             and n_words(Cells(list(dataset.columns[name]))) >= _SEVERAL_WORDS]  # fmt: skip
+    if len(names) > 1:
+        raise InputError(
+            f"{dataset.name} has words in columns {', '.join(map(repr, names))}, and the model was "
+            "trained on one text per row; name the column by text_column=..."
+        )
 
 
 def _table_of(dataset: Any) -> Any:

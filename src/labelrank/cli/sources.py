@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
+from labelrank.cli.far import FarValues
 from labelrank.errors import InputError, MissingError, meant
 
 PARTS = ("train", "validation", "test", "all")
@@ -65,8 +66,9 @@ class Reading:
     )] = False  # fmt: skip
     unlabelled: Annotated[str | None, _reads(
         metavar="skip|none",
-        help="Rows without labels: skip leaves them out (the default), none takes them as "
-        "having no label.",
+        help="Rows without labels: skip leaves them out, none takes them as having no label. By "
+        "default, skip where a cell or line names the labels and is empty, none where all labels "
+        "have a column and it is zero.",
     )] = None  # fmt: skip
     separator: Annotated[str | None, _reads(
         metavar="TEXT", help="What stands between cells, such as ';' or 'tab'.",
@@ -130,15 +132,16 @@ class Source(Reading):
         return only_labelled(dataset, self.takes_unlabelled(dataset, tagger))
 
     def takes_unlabelled(self, dataset: Any, tagger: Any = None) -> str:
-        """ "skip" or "none": as the option says, else the tagger, else the layout of the data.
+        """ "skip" or "none": as the option says, else the tagger, else the layout of the labels.
 
-        A row whose cell of labels is empty was not labelled; a row of zeros was.
+        A row whose cell or line of labels is empty was not labelled; a row of zeros was.
         """
         if self.unlabelled is not None and self.unlabelled not in UNLABELLED:
             raise InputError(f"got --unlabelled {self.unlabelled}; use {' or '.join(UNLABELLED)}")
         learned = (getattr(tagger, "reading_", None) or {}).get("unlabelled")
         reading = dataset.reading or {}
-        are_named = reading.get("label_columns") and reading.get("layout") != "columns"
+        has_labels = reading.get("label_columns") or reading.get("has_labels_file")
+        are_named = has_labels and reading.get("layout") != "columns"
         return self.unlabelled or learned or ("skip" if are_named else "none")
 
     def options(self, tagger: Any = None) -> dict[str, Any]:
@@ -186,6 +189,15 @@ class Source(Reading):
 
         Where eager, rows of standard input do not wait for those that have not come yet.
         """
+        far = FarValues(tagger)
+        for part, total in self._batches(size, tagger, usual, eager):
+            far.look(part)
+            yield part, total
+        far.tell()
+
+    def _batches(
+        self, size: int, tagger: Any, usual: str, eager: bool
+    ) -> Iterator[tuple[Any, int | None]]:
         from labelrank.datasets import formats
         from labelrank.resources import blocks
 

@@ -11,6 +11,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -67,7 +68,7 @@ def opened(
         table = _Table(file, path, suffix, {"long": long, "probabilities": probabilities,
                                             "mark": mark_used})  # fmt: skip
         try:
-            yield table.add
+            yield table.add if suffix == ".parquet" else lambda batch: table.add(_rounded(batch))
             table.close()
         except BaseException:
             table.abandon()
@@ -76,8 +77,26 @@ def opened(
 
 def lines(batch: Batch, long: bool) -> Iterator[str]:
     """The batch as JSON lines: one per document, or per document and label."""
+    batch = _rounded(batch)
     for record in batch.long() if long else batch.records():
         yield json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _rounded(batch: Batch) -> Batch:
+    """The batch with scores and probabilities of six digits, for text that people read."""
+    rankings = [
+        [
+            place._replace(score=_six(place.score), probability=place.probability and
+                           _six(place.probability))
+            for place in ranked
+        ]
+        for ranked in batch.rankings
+    ]  # fmt: skip
+    return replace(batch, rankings=rankings)
+
+
+def _six(number: float) -> float:
+    return float(f"{number:.6g}")
 
 
 class _Table:

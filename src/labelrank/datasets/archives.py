@@ -57,7 +57,10 @@ def _members(source: Source) -> dict[str, Any]:
             allowed = source.limits.bytes_from(len(source.content))
             if size > allowed:
                 raise FormatError(f"{source.name}: more than {allowed} bytes once decompressed")
-            return {i.filename[:-4]: _array(archive.read(i), i.filename) for i in infos}
+            where = f"{source.name}: member"
+            return {
+                i.filename[:-4]: _array(archive.read(i), f"{where} {i.filename!r}") for i in infos
+            }
     except LabelrankError:
         raise
     except _DAMAGED as error:
@@ -75,7 +78,12 @@ def _array(content: bytes, member: str) -> Any:
     one = version == (1, 0)
     header = np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
     shape, fortran, dtype = header(stream)
-    if dtype.hasobject or dtype.kind not in "biufUS" or any(side < 0 for side in shape):
+    if dtype.hasobject:
+        raise FormatError(
+            f"{member} holds Python objects, which are not read, for they may run code; save names "
+            "as np.array(names, dtype=str), and numbers as dtype=float"
+        )
+    if dtype.kind not in "biufUS" or any(side < 0 for side in shape):
         raise ValueError(f"{member} holds {dtype}, not numbers or text")
     count = math.prod(shape)
     if count * dtype.itemsize != len(content) - stream.tell():
@@ -88,6 +96,8 @@ def matrix_of(source: Source) -> Any:
     """The matrix in a file of one array (.npy)."""
     try:
         found = _array(source.content, source.name)
+    except LabelrankError:
+        raise
     except _DAMAGED as error:
         raise FormatError(
             f"{source.name}: not an array of numpy, or damaged ({str(error)[:200]})"
@@ -98,6 +108,14 @@ def matrix_of(source: Source) -> Any:
 def read_npy(source: Source) -> Dataset:
     """Read a matrix of features, such as embeddings, without labels; no option."""
     X = matrix_of(source)
+    bad = ~np.isfinite(X)
+    if bad.any():
+        row, column = np.unravel_index(int(bad.argmax()), X.shape)
+        raise FormatError(
+            f"{source.name}: got {X[row, column]} in row {row + 1}, column {column + 1}, where a "
+            "number is wanted; fill it, leave out the row, or give a table such as CSV or Parquet, "
+            "where empty cells are gaps"
+        )
     return Dataset(source.stem, X, sp.csr_array((len(X), 0)))
 
 

@@ -206,7 +206,9 @@ def _take_known_text(frame: Frame, known: Known, choice: Choice) -> None:
     """The text column of another file; lines of plain text are texts in any case."""
     name = "text" if frame.is_plain_text else known.text_column[0] if known.text_column else ""
     if name not in frame.columns:
-        raise no_column(frame, [name], ", which the model reads its texts from")
+        raise no_column(
+            frame, [name], ", which the model reads its texts from (text_column=... names another)"
+        )
     choice.features = choice.texts = [name]
     choice.is_text = True
 

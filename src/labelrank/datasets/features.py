@@ -31,6 +31,7 @@ _WRAPPED = re.compile(r"np\.float\d+\(([^()]*)\)|,")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+")
 _COMMA = re.compile(r",5$")
 _GERMAN = "1.234,5"
+_ANSWERS = ("labels", "ranked", "scores", "probabilities")
 _NAMES = ("category", "constant", "id", "ignored")
 
 
@@ -48,11 +49,13 @@ def features_of(
 ) -> Features:
     """Texts or a table of the columns chosen; what is left open is found by the cells."""
     if choice.is_text:
-        return _text_alone(frame, choice.texts[0], [])
+        return _text_alone(frame, choice.texts[0], [], is_found=False)
     if known and choice.known is not None:
         made = {key: getattr(known, key) for key in ("columns", "used", "numbers", "roles")}
         return _as_table(frame, choice.features or [], decimal, made, known.text_column, known)
-    left_out = {*choice.labels, choice.ids, choice.split, choice.prefer}
+    answers = [name for name in _answers(frame) if name not in choice.labels]
+    frame.remarks += [f"Left out: {name!r} (an answer of predict)." for name in answers]
+    left_out = {*choice.labels, choice.ids, choice.split, choice.prefer, *answers}
     names = choice.features or [name for name in frame.columns if name not in left_out]
     if not names:
         raise FormatError(
@@ -71,6 +74,15 @@ def features_of(
     numbers = [name for name in names if by_role[name] == "number"]
     made = {"columns": names, "used": used, "numbers": numbers, "roles": sure}
     return _as_table(frame, names, decimal, made, texts)
+
+
+def _answers(frame: Frame) -> list[str]:
+    """The last columns, where `predict` has written them."""
+    for n in (4, 3):
+        last = list(frame.columns)[-n:]
+        if tuple(name.replace("predicted_", "") for name in last) == _ANSWERS[:n]:
+            return last
+    return []
 
 
 def _given(frame: Frame, options: Options, names: Sequence[str]) -> dict[str, str]:
@@ -104,11 +116,11 @@ def _left_out(columns: Sequence[Column]) -> list[str]:
     return [f"Left out: {c.name!r} ({c.why})." for c in columns if c.role not in USED]
 
 
-def _text_alone(frame: Frame, name: str, remarks: list[str]) -> Features:
+def _text_alone(frame: Frame, name: str, remarks: list[str], *, is_found: bool = True) -> Features:
     alone = [name]
     reading = {
         "columns": alone, "used": alone, "numbers": [], "text_column": alone, "is_text": True,
-        "roles": {},
+        "roles": {}, "text_found": is_found,
     }  # fmt: skip
     return Features(_texts(frame, name), None, reading, remarks)
 
@@ -150,14 +162,15 @@ def _as_table(
     forms = {name: form for name, form in forms.items() if not unit_of(form)}
     has_commas = any(map(_COMMA.search, forms.values()))
     if has_commas or (decimal == "," and frame.separator == ";" and known is not None):
-        forms |= {n: _GERMAN for n, form in forms.items()
-                  if form == PLAIN and not (is_alike and marks.get(n)) and _grouped(table[n])}  # fmt: skip
+        plain = [n for n, form in forms.items() if form == PLAIN and not (is_alike and n in marks)]
+        forms |= {name: _GERMAN for name in plain if _grouped(table[name])}
     decimals = {n: decimal_of(present[n], form) for n, form in forms.items()}
     for name, form in forms.items():
         table[name] = _plain_numbers(table[name], form)
     remarks = ["Numbers have decimal commas."] if has_commas else []
     reading = {
-        **made, "text_column": texts, "is_text": False, "decimal": "," if has_commas else None,
+        **made, "text_column": texts, "is_text": False, "text_found": True,
+        "decimal": "," if has_commas else None,
         "separator": frame.separator, "decimals": decimals | marks,
     }  # fmt: skip
     return Features(None, table, reading, remarks)
@@ -186,9 +199,7 @@ def _vectors(cells: Any) -> Any:
     return found
 
 
-def _form(
-    name: str, texts: Any, decimal: str | None, learned: str | None, is_alike: bool
-) -> str:
+def _form(name: str, texts: Any, decimal: str | None, learned: str | None, is_alike: bool) -> str:
     """How the numbers of a column are written: with the decimal mark that was learned, if the cells
     are separated as they were then and all can be read so. What they leave open is said.
     """

@@ -235,7 +235,11 @@ def pooled(frame: Frame, columns: Sequence[str]) -> list[dict[str, float]]:
 
 
 def per_column(
-    frame: Frame, columns: Sequence[str], targets: str, decimal: str | None, blank: bool | None,
+    frame: Frame,
+    columns: Sequence[str],
+    targets: str,
+    decimal: str | None,
+    blank: bool | None,
     graded: bool | None = None,
 ) -> tuple[Any, list[list[str]] | None, bool]:
     """Y of one column per label: relevance, or codes and their classes; and what a blank is.

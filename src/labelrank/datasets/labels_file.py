@@ -25,18 +25,20 @@ def labelled(
     """
     source = Source(path, limits)
     if source.content.startswith(archives.NPY):
-        Y, names = _of_matrix(source), None
+        Y, names, layout = _of_matrix(source), None, "columns"
     else:
-        Y, names = _of_lines(source, dataset.n_instances, delimiter, ordered, graded)
+        Y, names, layout = _of_lines(source, dataset.n_instances, delimiter, ordered, graded)
     if Y.shape[0] != dataset.n_instances:
         raise FormatError(
             f"{source.name}: got labels of {Y.shape[0]} rows for the {dataset.n_instances} rows of "
             f"{dataset.name}; give one line per row"
         )
     names = names or [str(k) for k in range(Y.shape[1])]
+    reading = {**(dataset.reading or {}), "has_labels_file": True, "layout": layout}
     return replace(
         dataset, Y=Y, label_names=names, target_classes=None, train=None, test=None,
-        validation=None, remarks=[*dataset.remarks, f"Labels are in {source.name}."],
+        validation=None, reading=reading,
+        remarks=[*dataset.remarks, f"Labels are in {source.name}."],
     )  # fmt: skip
 
 
@@ -49,16 +51,16 @@ def _of_matrix(source: Source) -> Any:
 
 def _of_lines(
     source: Source, n_rows: int, delimiter: str | None, ordered: bool, graded: bool | None
-) -> tuple[Any, list[str] | None]:
+) -> tuple[Any, list[str] | None, str]:
     text, _ = delimited.text_of(source, None)
     lines = source.split(text)
     found = _zeros_and_ones(lines, n_rows)
     if found is not None:
-        return check_relevance(found[0]), found[1]
+        return check_relevance(found[0]), found[1], "columns"
     frame = Frame({"labels": lines}, range(1, len(lines) + 1), source)
     delimiter = delimiter or ("\t" if any("\t" in line for line in lines) else None)
     rows = label_cells.in_cells(frame, "labels", CellReader(lines, delimiter, graded, ordered))
-    return label_cells.named(rows, None, frame)
+    return *label_cells.named(rows, None, frame), "names"
 
 
 def _zeros_and_ones(lines: list[str], n_rows: int) -> tuple[Any, list[str] | None] | None:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-from labelrank.errors import InputError, LabelrankError
+from labelrank.errors import FarValueWarning, InputError, LabelrankError
 
 Work = Callable[[Any], Any]
 PAUSE = object()
@@ -218,7 +218,8 @@ def _serve(start: Callable[[], Work], end: Any) -> None:
 
 
 def _sentences(heard: list[warnings.WarningMessage]) -> list[str]:
-    return [str(one.message) for one in heard]
+    """The warnings, but for those that a command tells for all batches at once."""
+    return [str(one.message) for one in heard if one.category is not FarValueWarning]
 
 
 def _portable(error: Exception) -> Exception:

@@ -65,6 +65,7 @@ OLDER: dict[tuple[str, int], Callable[[Contents], Contents]] = {
     ("AutoRanker", 1): _of_members,
     ("AutoRanker", 2): _without_count,
     ("AutoRanker", 3): lambda old: old,  # it knew no targets of several classes
+    ("NumberPart", 1): lambda old: old,  # it did not keep the range of what it learned
     ("Weighting", 1): _with_scales,
     ("Tagger", 1): lambda old: old,  # it did not know rows again
     # Perceptrons had no constant.

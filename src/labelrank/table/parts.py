@@ -22,6 +22,8 @@ _BENDS = (3.0, 10.0)
 # No value may lie farther out than this after scaling, however rare it is.
 _FARTHEST = 10.0
 _LARGEST = 1e300
+# So many widths of the learned range away, a number is told of.
+_FAR = 10.0
 OTHER = "(other)"
 
 
@@ -55,8 +57,9 @@ def _with_flag(values: Array, gaps: Array, flagged: bool) -> Array:
 
 
 @stored(
-    "NumberPart", 1, column=value(str), what=value(str), middle=value(float), spread=value(float),
+    "NumberPart", 2, column=value(str), what=value(str), middle=value(float), spread=value(float),
     mean=value(float), deviation=value(float), flagged=value(bool),
+    least=value(float, optional=True), most=value(float, optional=True),
 )  # fmt: skip
 class NumberPart(NamedTuple):
     """A number: middle off, by its spread, tails bent, then of mean 0 and deviation 1.
@@ -72,6 +75,8 @@ class NumberPart(NamedTuple):
     mean: float
     deviation: float
     flagged: bool
+    least: float | None = None
+    most: float | None = None
 
     @classmethod
     def of(cls, column: str, what: str, learned: Learned, flagged: bool) -> Self | None:
@@ -80,7 +85,8 @@ class NumberPart(NamedTuple):
         if not len(values) or values.min() == values.max():
             return None
         middle, spread = _middle_and_spread(values)
-        raw = cls(column, what, middle, spread, 0.0, 1.0, False)
+        least, most = float(values.min()), float(values.max())
+        raw = cls(column, what, middle, spread, 0.0, 1.0, False, least, most)
         straight = raw.scaled(values)
         reach = float(np.abs(straight - straight.mean()).max())
         deviation = max(float(straight.std()), reach / _FARTHEST)
@@ -91,6 +97,22 @@ class NumberPart(NamedTuple):
         with np.errstate(over="ignore"):
             far = np.clip((values - self.middle) / self.spread, -_LARGEST, _LARGEST)
         return (bent(far) - self.mean) / self.deviation
+
+    def are_far(self, values: Array) -> Array:
+        """Which values lie ten times the width of the learned range, or more, outside of it."""
+        if self.least is None or self.most is None:
+            return np.zeros(len(values), bool)
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = _FAR * (np.float64(self.most) - self.least)
+            return (values < self.least - reach) | (values > self.most + reach)
+
+    def far_told(self, n_far: int, n_rows: int, first: int) -> str:
+        """The sentence on numbers far outside those that were learned; rows count from 0."""
+        are = "value is" if n_far == 1 else "values are"
+        return (
+            f"column {self.column!r}: {n_far:,} of {n_rows:,} {are} far outside what was learned "
+            f"({self.least:g} to {self.most:g}), first in row {first + 1:,}"
+        )
 
     def features(self, read: Learned) -> Array:
         """One feature per row, and maybe the flag of gaps."""

@@ -1,7 +1,7 @@
 """A table of any kind as a matrix of features: learned once, stored with the model."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array
 from labelrank.declared import array, check_parameters, choice, nested, number, stored, value
-from labelrank.errors import InputError, meant
+from labelrank.errors import FarValueWarning, InputError, meant
 from labelrank.table import calendar
 from labelrank.table.cells import Cells
 from labelrank.table.frame import columns_of, is_frame, n_rows, names_of
@@ -137,8 +137,18 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             width = next((len(p.center) for p in parts if isinstance(p, VectorPart)), None)
             values = read(column, cells, lenient=lenient, width=width)
             _tell_strange(parts, values)
+            _tell_far(parts, values)
             blocks += [part.features(values[getattr(part, "what", "")]) for part in parts]
         return self._joined(blocks)
+
+    def far_values(self, X: Any) -> Iterator[tuple[NumberPart, Array]]:
+        """The columns with numbers far outside all that were learned, and which rows have them."""
+        parts = {p.column: p for p in self.parts_ if isinstance(p, NumberPart) and not p.what}
+        forms = {column.name: column.form for column in self.columns_}
+        for name, raw in columns_of(_frame(X), parts).items():
+            far = parts[name].are_far(Cells(raw).numbers(forms[name])[0])
+            if far.any():
+                yield parts[name], far
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
         """The name of each feature in words of the table: "age", "colour = red"."""
@@ -271,6 +281,16 @@ def _tell_strange(parts: list[Part], values: Mapping[str, Learned]) -> None:
                 "it is taken as none of the known ones",
                 stacklevel=4,
             )
+
+
+def _tell_far(parts: list[Part], values: Mapping[str, Learned]) -> None:
+    """A warning where numbers lie far outside all that were learned."""
+    for part in parts:
+        if isinstance(part, NumberPart) and not part.what:
+            far = part.are_far(values[""].values)
+            if far.any():
+                told = part.far_told(int(far.sum()), len(far), int(far.argmax()))
+                warnings.warn(told, FarValueWarning, stacklevel=4)
 
 
 def _group(part: Part) -> str:

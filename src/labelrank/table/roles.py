@@ -258,9 +258,9 @@ def _named(name: str, cells: Cells) -> Column:
     n, n_distinct = len(cells) - cells.n_gaps, cells.n_distinct()
     if n_distinct == 1 < n:
         return _single(name, cells)
-    n_words = _words(cells)
-    if _is_text(name, n_words, n_distinct, n):
-        return Column(name, "text", f"{n_words:.3g} words on average{_gaps(cells)}")
+    words = n_words(cells)
+    if _is_text(name, words, n_distinct, n):
+        return Column(name, "text", f"{words:.3g} words on average{_gaps(cells)}")
     if n_distinct == 1:
         return _single(name, cells)
     is_row_name = n >= _FEW_ROWS and n_distinct >= _NEARLY_ALL * n
@@ -285,7 +285,7 @@ def _identifier(name: str, cells: Cells, n_distinct: int) -> Column:
     return Column(name, "id", f"{every} row has another value")
 
 
-def _words(cells: Cells) -> float:
+def n_words(cells: Cells) -> float:
     """Words per text; two letters of a script without spaces count as one."""
     texts = cells.present
     if not len(texts):
@@ -294,8 +294,8 @@ def _words(cells: Cells) -> float:
     return (int(texts.str.count_matches(r"\S+").sum()) + n_letters / 2) / len(texts)
 
 
-def _is_text(name: str, n_words: float, n_distinct: int, n: int) -> bool:
+def _is_text(name: str, words: float, n_distinct: int, n: int) -> bool:
     share = n_distinct / n
-    if name.strip().lower() in _TEXT_NAMES and n_words > 0:
-        return share > 0.5 or (n_words >= _TEXT_WORDS / 2 and share >= 0.1)
-    return n_words >= _TEXT_WORDS and (share > 0.5 or (n_distinct > _MANY_VALUES and share >= 0.1))
+    if name.strip().lower() in _TEXT_NAMES and words > 0:
+        return share > 0.5 or (words >= _TEXT_WORDS / 2 and share >= 0.1)
+    return words >= _TEXT_WORDS and (share > 0.5 or (n_distinct > _MANY_VALUES and share >= 0.1))

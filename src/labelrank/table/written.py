@@ -53,9 +53,7 @@ _MONTH = (
     r"|july?|juli|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)\.?"
 )
 _MONTH_THEN_DAY = rf"(?i)^{_MONTH}[ -](\d{{1,2}})(?:st|nd|rd|th)?,?[ -](\d{{4}})(\D.*)?$"
-_DAY_THEN_MONTH = (
-    rf"(?i)^(\d{{1,2}})(?:st|nd|rd|th|\.)?[ -]?{_MONTH},?[ -]?(\d{{4}}|\d\d)(\D.*)?$"
-)
+_DAY_THEN_MONTH = rf"(?i)^(\d{{1,2}})(?:st|nd|rd|th|\.)?[ -]?{_MONTH},?[ -]?(\d{{4}}|\d\d)(\D.*)?$"
 _LOOKS_LIKE_A_DATE = rf"^\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d|{_DAY_THEN_MONTH}|{_MONTH_THEN_DAY}"
 
 
@@ -69,9 +67,7 @@ def unit_of(form: str) -> str:
     return form[-1] if form[-1] in UNITS else ""
 
 
-def number_form(
-    texts: pl.Series, decimal: str | None = None, *, marked: str | None = None
-) -> str:
+def number_form(texts: pl.Series, decimal: str | None = None, *, marked: str | None = None) -> str:
     """The form in which most of the texts are numbers.
 
     Where all have one mark before three digits ("1,234"), `decimal=","` makes it the decimal mark;
