@@ -215,7 +215,7 @@ def wide(folder, *columns, **options):
 def test_label_columns_of_ones_and_twos_are_refused_unless_they_are_graded(tmp_path):
     with pytest.raises(FormatError, match="'y1', 'y2' hold 1 and 2 but no 0, so every row would"):
         wide(tmp_path, [1, 2, 1, 2], [2, 2, 1, 1])
-    with pytest.raises(FormatError, match="label column 'y2' hold 1 and 2"):
+    with pytest.raises(FormatError, match="label column 'y2' holds 1 and 2"):
         wide(tmp_path, [1, 0, 1, 0], ["2", "", "1", "1"])
     assert wide(tmp_path, [1, 2, 1], [2, 2, 1], graded=True).Y.toarray().max() == 2
     for further in ([0, 2, 1], [1, 2, 3]):  # which tell that 2 is a grade

@@ -276,10 +276,10 @@ def _refuse_ones_and_twos(frame: Frame, columns: Sequence[str], Y: Array) -> Non
     if not coded or any(not one <= {0.0, 1.0, 2.0} or {0.0, 2.0} <= one for one in met):
         return
     named = ", ".join(map(repr, coded[:5])) + (", ..." if len(coded) > 5 else "")
+    verb = f"label column {named} holds" if len(coded) == 1 else f"label columns {named} hold"
     raise FormatError(
-        f"{frame.source.name}: label column{'s' * (len(coded) > 1)} {named} hold 1 and 2 but no 0, "
-        "so every row would have the label; write 1 and 0 (or yes and no), or give graded=True if "
-        "2 is more relevant than 1"
+        f"{frame.source.name}: {verb} 1 and 2 but no 0, so every row would have the label; "
+        "write 1 and 0 (or yes and no), or give graded=True if 2 is more relevant than 1"
     )
 
 
