@@ -323,3 +323,22 @@ def test_answers_of_predict_are_no_features(tmp_path):
     predicted = {f"predicted_{name}": "b|a" for name in answers}
     renamed = [{"labels": "a", "size": k, **predicted} for k in range(5)]
     assert list(loaded(tmp_path, renamed).table) == ["size"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "mark", "read", "other", "decimal"),
+    [(["1,234", "2,345"], ",", 1234, 1.234, ","), (["1,234", "2"], ";", 1.234, 1234, ".")],
+)
+def test_commas_that_may_be_either_mark_are_told_and_overruled(
+    cells, mark, read, other, decimal, tmp_path
+):
+    data = prices(tmp_path, "a.csv", cells, mark=mark)
+    told = f"'1,234' in column 'price' is read as {read}; if it is {other}, give --decimal"
+    assert [one for one in data.remarks if one.startswith(told)]
+    assert data.table["price"][0] == read
+    assert datasets.load(tmp_path / "a.csv", decimal=decimal).table["price"][0] == other
+    assert not [
+        one for one in prices(tmp_path, "b.csv", ["1,234.5", "2"]).remarks if "is read" in one
+    ]
+    with pytest.raises(InputError, match="got decimal='x'; use '.' or ','"):
+        datasets.load(tmp_path / "a.csv", decimal="x")

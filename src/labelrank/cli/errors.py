@@ -26,7 +26,7 @@ _FLAGS = {
 _ANY = re.compile(r"\broles=\{\.\.\.\}")
 _OPTION = re.compile(
     r"\b(format|encoding|separator|sheet|(?:text|label|id)_column|n_labels|labels_file|label_separator"
-    r"|merge_spellings|roles|max_terms|n_jobs|representation|criterion|budget|random_state)=(?=\S)"
+    r"|merge_spellings|roles|decimal|max_terms|n_jobs|representation|criterion|budget|random_state)=(?=\S)"
 )
 
 

@@ -73,6 +73,9 @@ class Reading:
     separator: Annotated[str | None, _reads(
         metavar="TEXT", help="What stands between cells, such as ';' or 'tab'.",
     )] = None  # fmt: skip
+    decimal: Annotated[str | None, _reads(
+        metavar="MARK", help="The decimal mark, where 1,234 and the like leave it open.",
+    )] = None  # fmt: skip
     encoding: Annotated[str | None, _reads(
         metavar="NAME", help="Such as utf-8 or windows-1252.")] = None  # fmt: skip
     sheet: Annotated[str | None, _reads(
@@ -150,7 +153,7 @@ class Source(Reading):
             raise InputError("got --labels-first without a number; add --labels N")
         given = {
             "format": self.input_format, "encoding": self.encoding, "separator": self.separator,
-            "sheet": self.sheet,
+            "sheet": self.sheet, "decimal": self.decimal,
             "text_column": _one_or_all(self.text_column),
             "label_column": _one_or_all(self.label_column),
             "n_labels": self.labels, "labels_at": "first" if self.labels_first else None,

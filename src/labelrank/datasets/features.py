@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -168,6 +168,8 @@ def _as_table(
     for name, form in forms.items():
         table[name] = _plain_numbers(table[name], form)
     remarks = ["Numbers have decimal commas."] if has_commas else []
+    if known is None:
+        remarks += [told for n, form in forms.items() for told in _open(n, present[n], form)]
     reading = {
         **made, "text_column": texts, "is_text": False, "text_found": True,
         "decimal": "," if has_commas else None,
@@ -220,6 +222,22 @@ def _form(name: str, texts: Any, decimal: str | None, learned: str | None, is_al
                 stacklevel=2,
             )
     return form
+
+
+def _open(name: str, texts: Any, form: str) -> Iterator[str]:
+    """What to say where commas may as well be the other mark."""
+    other = {"1,234.5": ",", _GERMAN: "."}.get(form)
+    marked = texts.filter(texts.str.contains(",", literal=True))
+    if other is None or not len(marked):
+        return
+    as_read, else_read = (
+        numbers_in(marked, one) for one in (form, number_form(marked, marked=other))
+    )
+    if np.isfinite(else_read).all() and (as_read != else_read).all():
+        yield (
+            f"{marked[0]!r} in column {name!r} is read as {as_read[0]:.12g}; if it is "
+            f"{else_read[0]:.12g}, give --decimal {other!r}."
+        )
 
 
 def _grouped(cells: Any) -> bool:

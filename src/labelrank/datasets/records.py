@@ -13,7 +13,7 @@ from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.features import features_of, matrix_of
 from labelrank.datasets.frames import STREAMED, Frame, batches_of, check_batch_size, read_frame
 from labelrank.datasets.labelling import labels_of
-from labelrank.datasets.opening import Limits, Source, check_options
+from labelrank.datasets.opening import Limits, Source, check_choice, check_options
 from labelrank.datasets.options import Options
 from labelrank.datasets.saving import write as write
 from labelrank.datasets.stated import preferences_of
@@ -24,6 +24,8 @@ UNBOUNDED = Limits(bytes=1 << 62, expansion=1 << 62)
 
 def _chosen(options: Mapping[str, Any], format: str) -> Options:
     check_options(options, [field.name for field in fields(Options)], format)
+    if options.get("decimal") is not None:
+        check_choice("decimal", options["decimal"], (".", ","))
     return Options(**options)
 
 
