@@ -225,7 +225,7 @@ def lying_npz():
         (npz(Z=np.eye(2)), "no X and no Y"),
         (npz(Y=np.eye(2), label_names=np.array([["a", "b"]])), "label_names is no list"),
         (npz(Y=np.eye(2), label_names=np.array(["a"])), "1 label names"),
-        (npz(Y=np.array([[object()]])), "object, not numbers"),
+        (npz(Y=np.array([[object()]])), "holds Python objects"),
         (npz(X=np.eye(3), Y=np.eye(2)), "3 rows of X, but 2"),
         (npz(Y=-np.eye(2)), "negative"),
         (npz(Y=np.ones(3)), "not a matrix"),
@@ -256,7 +256,7 @@ def test_bad_headers_of_arrays_are_refused(tmp_path, header):
     text = header.encode().ljust(117) + b"\n"
     content = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(8)
     (tmp_path / "d.npy").write_bytes(content)
-    with pytest.raises(FormatError, match="not an array of numpy"):
+    with pytest.raises(FormatError, match=r"not an array of numpy|holds Python objects"):
         formats.read(tmp_path / "d.npy")
 
 
