@@ -61,6 +61,11 @@ class Reading:
         "--graded/--no-graded",
         help="Whether labels have grades: 'name:2' in a cell, or 1 and 2 in a column per label.",
     )] = None  # fmt: skip
+    join_rows: Annotated[bool | None, _reads(
+        "--join-rows/--no-join-rows",
+        help="Rows that differ in their label alone are one row with all these labels; by "
+        "default, where one row in ten is such a row.",
+    )] = None  # fmt: skip
     merge_spellings: Annotated[bool, _reads(
         "--merge-spellings", help="Labels that differ only by case or spaces are one.",
     )] = False  # fmt: skip
@@ -105,10 +110,11 @@ class Source(Reading):
     part: Annotated[str | None, _finds(
         metavar="PART", help=f"The part of DATA to use: {', '.join(PARTS)}.")] = None  # fmt: skip
 
-    def read(self, usual: str, tagger: Any = None) -> Any:
+    def read(self, usual: str, tagger: Any = None, *, learned: bool = True) -> Any:
         """The part asked for; by default the usual one if the data has parts, else all.
 
-        It is read as the data of the tagger were, but for what the options say.
+        It is read as the data of the tagger were, but for what the options say. Where no labels are
+        `learned`, nor compared, each row stays a row.
         """
         from labelrank import datasets
         from labelrank.datasets.targets import as_labels
@@ -117,7 +123,8 @@ class Source(Reading):
         if self.part is not None and self.part not in PARTS:
             near = meant(self.part, PARTS)
             raise InputError(f"got --part {self.part}; {near}use one of {', '.join(PARTS)}")
-        whole = datasets.load(self.data, **self.options(tagger))
+        rows = {} if learned else {"joined": False}
+        whole = datasets.load(self.data, **{**self.options(tagger), **rows})
         if tagger is not None:
             whole = as_labels(whole)
         wanted = self.part or usual
@@ -165,6 +172,8 @@ class Source(Reading):
         chosen = {name: value for name, value in given.items() if value}
         if self.graded is not None:
             chosen["graded"] = self.graded
+        if self.join_rows is not None:
+            chosen["joined"] = self.join_rows
         reading = getattr(tagger, "reading_", None)
         if reading is None:
             return chosen
@@ -186,26 +195,30 @@ class Source(Reading):
         return found
 
     def batches(
-        self, size: int, tagger: Any = None, usual: str = "train", *, eager: bool = False
-    ) -> Iterator[tuple[Any, int | None]]:
-        """Parts of the data with its whole size, if known; files of lines are never read whole.
+        self, size: int, tagger: Any = None, usual: str = "train", *, eager: bool = False,
+        learned: bool = False,
+    ) -> Iterator[tuple[Any, int | None]]:  # fmt: skip
+        """Parts of the data with its whole size, if known; files of lines are not read whole.
 
+        But for those whose rows are to be joined before their labels are `learned` or compared.
         Where eager, rows of standard input do not wait for those that have not come yet.
         """
         far = FarValues(tagger)
-        for part, total in self._batches(size, tagger, usual, eager):
+        for part, total in self._batches(size, tagger, usual, eager, learned):
             far.look(part)
             yield part, total
         far.tell()
 
     def _batches(
-        self, size: int, tagger: Any, usual: str, eager: bool
+        self, size: int, tagger: Any, usual: str, eager: bool, learned: bool
     ) -> Iterator[tuple[Any, int | None]]:
         from labelrank.datasets import formats
         from labelrank.resources import blocks
 
         use_folder(self.folder)
-        if self._is_streamed():
+        before = getattr(tagger, "reading_", None) or {}
+        joins = before.get("joined") if self.join_rows is None else self.join_rows
+        if self._is_streamed() and not (learned and joins):
             parts = formats.stream(
                 self.data, size, eager=eager and self.data == "-", **self.options(tagger)
             )
@@ -214,7 +227,7 @@ class Source(Reading):
                 for part in chain([] if first is None else [first], parts):
                     yield part, None
                 return
-        whole = self.read(usual, tagger)
+        whole = self.read(usual, tagger, learned=learned)
         for rows in blocks(whole.n_instances, size):
             yield whole.subset(range(rows.start, rows.stop)), whole.n_instances
 
@@ -233,7 +246,7 @@ class Source(Reading):
 
         Rows that state preferences stay.
         """
-        for part, total in self.batches(size, tagger, usual):
+        for part, total in self.batches(size, tagger, usual, learned=True):
             kept = only_labelled(part, self.takes_unlabelled(part, tagger))
             if kept.n_instances:
                 yield kept, total

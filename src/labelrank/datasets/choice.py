@@ -47,6 +47,7 @@ class Known:
         "ordered": bool, "blank": bool, "id_column": str, "columns": list, "used": list,
         "numbers": list, "text_column": list, "is_text": bool, "roles": dict, "decimal": str,
         "spellings": list, "separator": str, "decimals": dict,
+        "joined": bool,
     }  # fmt: skip
 
     def __init__(self, reading: Mapping[str, Any] | None) -> None:

@@ -111,6 +111,7 @@ def read(
     known = spellings(options)
     if chosen not in KNOWN or KNOWN[chosen].module != "records":
         options.pop("reading", None)
+        options.pop("joined", None)
     if labels_file is not None:
         if options.get("label_column") or options.get("n_labels"):
             raise InputError("got a file of labels and label columns; give one of them")

@@ -104,6 +104,7 @@ def load(
         spellings = formats.spellings(options)
         is_merged = options.pop("merge_spellings", False) or bool(spellings)
         options.pop("reading", None)
+        options.pop("joined", None)
         dataset = _build(REGISTRY[given.lower()], data, limits, options)
         dataset = merged(dataset, spellings) if is_merged else dataset
     elif given == "-" or os.path.exists(given) or Path(given).name != given or "." in given:

@@ -31,6 +31,8 @@ class Options:
     label_names : the label columns, in order; None takes the sorted labels of the file
     targets : "relevance" or "classes" of several label columns; "auto" lets the cells decide
     roles : roles of columns by name, see `labelrank.table.TablePreparation`
+    joined : whether rows that differ in their label alone are one row with all these labels
+        None: where at least one row in ten is such a row, or where the file of `reading` was so.
     decimal : decimal mark where the numbers of a column leave it open, as 1,234 does
     reading : how another file was read (`Dataset.reading`): this one is read alike
     """
@@ -52,5 +54,6 @@ class Options:
     label_names: Sequence[str] | None = None
     targets: str = "auto"
     roles: Mapping[str, str] | None = None
+    joined: bool | None = None
     decimal: str | None = None
     reading: Mapping[str, Any] | None = None

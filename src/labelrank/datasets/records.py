@@ -12,6 +12,7 @@ from labelrank.datasets.choice import Choice, Known, choose, may_be_labels
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.features import features_of, matrix_of
 from labelrank.datasets.frames import STREAMED, Frame, batches_of, check_batch_size, read_frame
+from labelrank.datasets.joining import join_rows
 from labelrank.datasets.labelling import labels_of
 from labelrank.datasets.opening import Limits, Source, check_choice, check_options
 from labelrank.datasets.options import Options
@@ -37,7 +38,7 @@ def read(source: Source, format: str, **options: Any) -> Dataset:
     if not len(frame.numbers):
         raise FormatError(f"{source.name}: no record in it")
     source.limits.check("rows", len(frame.numbers), source.name)
-    data, choice = _to_data(frame, chosen, known)
+    data, choice = _to_data(frame, chosen, known, is_whole=True)
     if choice.split is None:
         return data
     parts = frame.columns[choice.split]
@@ -85,10 +86,13 @@ def _renumbered(data: Dataset, met: list[str], source: Source) -> Dataset:
     return replace(data, Y=Y, label_names=list(met))
 
 
-def _to_data(frame: Frame, options: Options, known: Known) -> tuple[Dataset, Choice]:
-    """Data set of the records, with how they were read."""
+def _to_data(
+    frame: Frame, options: Options, known: Known, *, is_whole: bool = False
+) -> tuple[Dataset, Choice]:
+    """Data set of the records, with how they were read; rows are joined of whole files alone."""
     frame.flatten(partial(may_be_labels, options=options, known=known))
     choice = choose(frame, options, known)
+    joined = is_whole and join_rows(frame, choice, options, known)
     decimal = options.decimal or _usual_decimal(frame, known)
     labels = labels_of(frame, choice, options, known, decimal)
     found = features_of(frame, choice, options, known, decimal)
@@ -99,7 +103,8 @@ def _to_data(frame: Frame, options: Options, known: Known) -> tuple[Dataset, Cho
     data = Dataset(
         frame.source.stem, X, labels.Y, found.texts, labels.names,
         None if X is None else list(found.table or {}), ids, labels.classes, table=found.table,
-        reading={"id_column": choice.ids, **labels.reading, **found.reading},
+        reading={"id_column": choice.ids, "joined": joined or bool(known.joined),
+                 **labels.reading, **found.reading},
         remarks=[*frame.remarks, *labels.remarks, *found.remarks], columns=frame.columns,
         prefer=preferences_of(frame, choice.prefer, labels),
     )  # fmt: skip

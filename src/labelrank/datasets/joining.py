@@ -1,0 +1,88 @@
+"""Rows that differ in their label alone: one row per label, joined to one per document."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from labelrank.datasets.choice import Choice, Known
+from labelrank.datasets.frames import Frame
+from labelrank.datasets.label_cells import CellReader
+from labelrank.datasets.options import Options
+
+# Unasked, rows are joined where so many of them differ from another in the label alone.
+_MANY = 0.1
+
+
+def join_rows(frame: Frame, choice: Choice, options: Options, known: Known) -> bool:
+    """Join the rows of each document, if asked for, if another file was read so, or if many are.
+
+    The cell of a joined row is a dict of its labels; a remark says what was done.
+    """
+    wanted = known.joined or None if options.joined is None else options.joined
+    if wanted is False or (known and not wanted) or choice.layout != "names":
+        return False
+    if len(choice.labels) != 1:
+        return False
+    name = choice.labels[0]
+    labels = _one_each(frame.columns[name], options, known)
+    if labels is None:
+        return False
+    first, of_row = _documents([cells for one, cells in frame.columns.items() if one != name])
+    joined: list[dict[str, float]] = [{} for _ in first]
+    for document, label in zip(of_row, labels, strict=True):
+        joined[document].update(label)
+    n_rows, n_more = len(of_row), sum(map(len, joined)) - sum(map(bool, joined))
+    if wanted is None and n_more < _MANY * n_rows:
+        if n_more:
+            frame.remarks = [*frame.remarks, _few(n_more)]
+        return False
+    frame.columns = {one: _at(cells, first) for one, cells in frame.columns.items()}
+    frame.columns[name] = joined
+    frame.numbers = [frame.numbers[row] for row in first]
+    told = f"{n_rows:,} rows, one per label, are {len(first):,} documents; --no-join-rows keeps"
+    frame.remarks = [*frame.remarks, f"{told} them apart."]
+    return True
+
+
+def _few(n: int) -> str:
+    what = "row differs" if n == 1 else "rows differ"
+    return f"{n:,} {what} from another in the label alone; --join-rows makes them one."
+
+
+def _one_each(
+    cells: Sequence[Any], options: Options, known: Known
+) -> list[dict[str, float]] | None:
+    """The label of each row, or None where a row has several, or grades."""
+    reader = CellReader(
+        cells, options.label_delimiter or known.label_separator, options.graded, options.ordered
+    )
+    if reader.graded:
+        return None
+    try:
+        found = [reader.grades(cell) for cell in cells]
+    except ValueError:  # told where labels are read
+        return None
+    return None if any(len(labels) > 1 for labels in found) else found
+
+
+def _documents(columns: Sequence[Any]) -> tuple[list[int], list[int]]:
+    """The first row of each document, and which document each row is."""
+    places: dict[Any, int] = {}
+    first, of_row = [], []
+    for row, cells in enumerate(zip(*map(_hashable, columns), strict=True)):
+        place = places.setdefault(cells, len(first))
+        if place == len(first):
+            first.append(row)
+        of_row.append(place)
+    return first, of_row
+
+
+def _hashable(cells: Any) -> Any:
+    if isinstance(cells, np.ndarray):
+        return [np.asarray(cell).tobytes() for cell in cells]
+    return [repr(cell) if isinstance(cell, list | dict) else cell for cell in cells]
+
+
+def _at(cells: Any, rows: list[int]) -> Any:
+    return cells[rows] if isinstance(cells, np.ndarray) else [cells[row] for row in rows]
