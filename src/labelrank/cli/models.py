@@ -2,8 +2,10 @@
 
 import importlib
 import json
+import os
+import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -349,12 +351,27 @@ def of_targets(learner: Any, dataset: Any, criterion: str = "") -> tuple[Any, An
 def check_labels(dataset: Any) -> None:
     """Refuse data without labels."""
     if not dataset.label_names:
-        names = list(dataset.columns or ())
-        has = f" (it has {', '.join(map(repr, names[:8]))}{', ...' * (len(names) > 8)})"
-        raise InputError(
-            f"{dataset.name} has no labels; name their column by --label-column"
-            + (has if names else "")
-        )
+        raise InputError(f"{dataset.name} has no labels; {_seek_labels(dataset.columns or {})}")
+
+
+def _seek_labels(columns: Mapping[str, Any]) -> str:
+    """Where the labels may be, and the option that says so."""
+    from itertools import takewhile
+
+    from labelrank.table.cells import are_yes_or_no
+
+    names = list(columns)
+    alike = [name for name in names if re.match(r"(?i)(label|tag|topic|class)", name)]
+    n_last = sum(1 for _ in takewhile(lambda name: are_yes_or_no(columns[name]), names[::-1]))
+    if len(alike) > 1:
+        start = os.path.commonprefix(alike)
+        return f"if they are in {' and '.join(map(repr, alike[:5]))}, give --label-column '{start}*'"
+    if 1 < n_last < len(names):
+        return f"if the last {n_last} columns, of yes and no, are labels, give --labels {n_last}"
+    if any(re.fullmatch(r"[-+]?[\d.,]*\d", name) for name in names):
+        return f"its first row, {', '.join(names[:5])[:60]}, must be the names of the columns"
+    has = f" (it has {', '.join(map(repr, names[:8]))}{', ...' * (len(names) > 8)})"
+    return "name their column by --label-column" + (has if names else "")
 
 
 def forecast(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import polars as pl
 from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.table.frame import GAPS
-from labelrank.table.written import instants_in, numbers_in, unit_of
+from labelrank.table.written import NO, YES, instants_in, numbers_in, unit_of
 
 DATES = frozenset({date, datetime})
 # Types of cells that can be one value of a category.
@@ -255,3 +255,13 @@ def _name(cell: Any) -> str | None:
     if isinstance(cell, int) and cell.bit_length() > 1024:
         return hex(cell)
     return cell.isoformat() if isinstance(cell, date) else str(cell)
+
+
+def are_yes_or_no(cells: Any) -> bool:
+    """Whether all cells are yes, no (as people write them) or empty, and some are yes.
+
+    >>> are_yes_or_no(["x", None, ""]), are_yes_or_no([1, 0]), are_yes_or_no([1, 2])
+    (True, True, False)
+    """
+    words = {str(cell).strip().lower().removesuffix(".0") for cell in cells if cell is not None}
+    return words <= YES | NO | GAPS and not YES.isdisjoint(words)

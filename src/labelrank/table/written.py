@@ -30,7 +30,8 @@ NO = frozenset({
 })  # fmt: skip
 MONTH_FIRST, DAY_FIRST = "month first", "day first"
 
-_UNIT = re.compile(rf"[+-]?\s*([{UNITS}])|.*?([{UNITS}])$", re.DOTALL)
+_WORD = r"[^\W\d_][^\W_]{0,11}"
+_UNIT = re.compile(rf"[+-]?\s*([{UNITS}])|.*?([{UNITS}])$|.*\d[ \u00a0]?({_WORD})$", re.DOTALL)
 _BEGINS_A_NUMBER = rf"^[{UNITS}]?\s*[+-]?\s*[{UNITS}]?\s*[.,]?\d"
 _SPACES, _APOSTROPHES = "[\u00a0\u2009\u202f]", "\u2019"
 _TIME = (
@@ -59,12 +60,16 @@ _LOOKS_LIKE_A_DATE = rf"^\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d|{_DAY_THEN_MONTH}|{_MONT
 
 def is_form(form: Any) -> bool:
     """Whether this is a form of numbers, or one with a unit."""
-    return isinstance(form, str) and (form in FORMS or (form[:-1] in FORMS and form[-1] in UNITS))
+    if not isinstance(form, str):
+        return False
+    unit = unit_of(form)
+    bare = form.removesuffix(unit)
+    return bare in FORMS and (unit in (*UNITS, "") or re.fullmatch(_WORD, unit) is not None)
 
 
 def unit_of(form: str) -> str:
-    """The unit (a percent sign or a currency) that every number of this form has, or ""."""
-    return form[-1] if form[-1] in UNITS else ""
+    """The unit (%, a currency, a word such as kg) that every number of this form has, or ""."""
+    return next((form[len(bare) :] for bare in FORMS if form.startswith(bare)), "")
 
 
 def number_form(texts: pl.Series, decimal: str | None = None, *, marked: str | None = None) -> str:
@@ -78,7 +83,7 @@ def number_form(texts: pl.Series, decimal: str | None = None, *, marked: str | N
     if not len(texts) or n_begun < len(texts) / 2:
         return PLAIN
     met = _UNIT.match(texts[0])
-    unit = (met[1] or met[2]) if met else ""
+    unit = next(filter(None, met.groups()), "") if met else ""
     forms = [form for form, marks in FORMS.items() if marks[0] == (marked or marks[0])]
     forms.sort(key=lambda form: form != PLAIN and FORMS[form][0] != (decimal or "."))
     best, most = forms[0], -1
@@ -103,7 +108,8 @@ def numbers_in(texts: pl.Series, form: str) -> Array:
     unit = unit_of(form)
     decimal, thousands = FORMS[form.removesuffix(unit)]
     if unit:
-        bare = texts.str.replace(rf"^([+-]?)\s*[{unit}]\s*|\s*[{unit}]$", "${1}")
+        around = rf"^([+-]?)\s*[{unit}]\s*|\s*[{unit}]$" if unit in UNITS else rf"()\s?{unit}$"
+        bare = texts.str.replace(around, "${1}")
         texts = pl.select(pl.when(bare != texts).then(bare)).to_series()
     if thousands:
         texts = _without_marks(texts, decimal, thousands)
