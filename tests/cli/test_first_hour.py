@@ -278,3 +278,30 @@ def test_answers_are_rounded_for_people_and_can_be_learned(run, colours, tmp_pat
     read = json.loads(run("fit", out, "--dry-run", "--json").stdout)["read"]
     assert {one["name"] for one in read["columns"]} == {"weight", "size", "colour"}
     assert read["labels"] == 2
+
+
+def test_one_row_per_label_is_learned_and_judged_by_document_and_answered_by_row(run, tmp_path):
+    path = tmp_path / "long.csv"
+    rows = [f"{k % 7}.5,{c},{label}\n" for k in range(14) for c in COLOURS
+            for label in (COLOURS[c], "large" if k % 7 > 3 else "small")]  # fmt: skip
+    path.write_text("size,colour,label\n" + "".join(rows))
+    done = run("fit", path, "-o", tmp_path / "m", "--learner", "BSVM")
+    assert "84 rows, one per label, are 21 documents; --no-join-rows keeps them" in done.stdout
+    told = json.loads(run("evaluate", tmp_path / "m", path, "--json").stdout)
+    assert told["micro_f1"] == 1.0
+    assert len(predicted(run, tmp_path / "m", path)) == 84
+    apart = run("fit", path, "--no-join-rows", "--dry-run", "--json")
+    assert json.loads(apart.stdout)["read"]["rows"] == 84
+
+
+@pytest.mark.parametrize(("header", "rows", "told"), [
+    ("text,a,b", ["some words here,1,0", "other words,0,1"], "give --labels 2"),
+    ("size,tag_1,tag_2", ["1,red,", "2,blue,red"], "give --label-column 'tag_*'"),
+    ("3.5,red,warm", ["2.5,blue,cold"], "must be the names of the columns"),
+])  # fmt: skip
+def test_where_labels_may_be_is_told(run, tmp_path, header, rows, told):
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    done = run("fit", path)
+    assert done.exit_code == 2
+    assert told in " ".join(done.output.split())

@@ -342,3 +342,44 @@ def test_commas_that_may_be_either_mark_are_told_and_overruled(
     ]
     with pytest.raises(InputError, match="got decimal='x'"):
         datasets.load(tmp_path / "a.csv", decimal="x")
+
+
+LONG = "id,note,size,tag\n" + "".join(
+    f"{row['id']},{row['note'].replace(',', '')},{row['size']},{name}\n"
+    for row in TRAIN for name in ("large" if row["size"] > 5 else "small", row["colour"])
+)  # fmt: skip
+
+
+def test_rows_that_differ_in_their_label_alone_are_one_document(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text(LONG)
+    data = datasets.load(path, label_column="tag")
+    assert data.n_instances == len(TRAIN)
+    assert data.Y.sum(axis=1).tolist() == [2.0] * len(TRAIN)
+    assert data.ids == [row["id"] for row in TRAIN]
+    told = f"{2 * len(TRAIN)} rows, one per label, are {len(TRAIN)} documents"
+    assert any(told in remark for remark in data.remarks)
+    apart = datasets.load(path, label_column="tag", joined=False)
+    assert (apart.n_instances, apart.Y.nnz) == (2 * len(TRAIN), 2 * len(TRAIN))
+    few = tmp_path / "few.csv"
+    few.write_text("\n".join(LONG.splitlines()[:3]) + "\nr9,barn,2,blau\n")
+    assert datasets.load(few, reading=data.reading).Y.sum(axis=1).tolist() == [2.0, 1.0]
+
+
+def test_few_rows_that_differ_in_their_label_alone_stay_and_are_told(tmp_path):
+    path = tmp_path / "tickets.csv"
+    rows = [f"ticket {k} of the day,{'red' if k % 2 else 'blue'}" for k in range(40)]
+    path.write_text("\n".join(["text,label", *rows, "ticket 3 of the day,blue"]))
+    data = datasets.load(path)
+    assert data.n_instances == 41
+    assert "1 row differs from another in the label alone; --join-rows makes them one." in (
+        data.remarks
+    )
+    assert datasets.load(path, joined=True).n_instances == 40
+
+
+@pytest.mark.parametrize("cells", [["a|b", "c", "a"], ["a:2", "b:1", "a:1"], [["a"], ["b", "c"]]])
+def test_rows_with_several_labels_or_grades_are_not_joined(tmp_path, cells):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(as_json([{"text": "the same", "labels": cell} for cell in cells], lines=True))
+    assert datasets.load(path).n_instances == len(cells)

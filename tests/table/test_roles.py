@@ -3,11 +3,13 @@
 import datetime as dt
 
 import numpy as np
+import polars as pl
 import pytest
 
 from labelrank.errors import InputError
 from labelrank.table import GAPS, find_roles
 from labelrank.table.cells import CellError, Cells
+from labelrank.table.written import numbers_in
 
 
 def found(cells, name="column", **options):
@@ -228,3 +230,14 @@ def test_numbers_without_end_do_not_make_a_category_of_numbers():
     cells = ["inf", "-1.5", "0.25", "1e999", "3.5", "0.75", "2.5", "1.25"]
     with pytest.raises(CellError, match="got 'inf' in row 1 of column 'x'"):
         find_roles({"x": cells, "y": ["a", "b"] * 4})
+
+
+@pytest.mark.parametrize(("cells", "values"), [
+    (["1.5 kg", "2 kg", "-.5kg"], [1.5, 2, -0.5]), (["1.234,5 EUR", "2,5 EUR"], [1234.5, 2.5]),
+    (["3 °C", "4 °C"], None), (["5 kg", "300 g"], None), (["12 m2", "7 m2"], [12, 7]),
+])  # fmt: skip
+def test_numbers_with_one_unit_are_numbers(cells, values):
+    column = found(cells * 4)
+    assert (column.role == "number") == (values is not None)
+    if values is not None:
+        assert numbers_in(pl.Series(cells), column.form).tolist() == values

@@ -84,13 +84,15 @@ def number_form(texts: pl.Series, decimal: str | None = None, *, marked: str | N
         return PLAIN
     met = _UNIT.match(texts[0])
     unit = next(filter(None, met.groups()), "") if met else ""
+    if len(texts) < 2 and unit not in UNITS:  # one mistake among numbers: 1O
+        unit = ""
     forms = [form for form, marks in FORMS.items() if marks[0] == (marked or marks[0])]
     forms.sort(key=lambda form: form != PLAIN and FORMS[form][0] != (decimal or "."))
     best, most = forms[0], -1
-    for form in forms:
-        count = int(np.isfinite(numbers_in(texts, form + unit)).sum())
+    for form in [form + unit for form in forms] + (forms if unit else []):
+        count = int(np.isfinite(numbers_in(texts, form)).sum())
         if count > most:
-            best, most = form + unit, count
+            best, most = form, count
         if most == len(texts):
             break
     return best
