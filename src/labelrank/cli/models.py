@@ -365,7 +365,9 @@ def _seek_labels(columns: Mapping[str, Any]) -> str:
     n_last = sum(1 for _ in takewhile(lambda name: are_yes_or_no(columns[name]), names[::-1]))
     if len(alike) > 1:
         start = os.path.commonprefix(alike)
-        return f"if they are in {' and '.join(map(repr, alike[:5]))}, give --label-column '{start}*'"
+        return (
+            f"if they are in {' and '.join(map(repr, alike[:5]))}, give --label-column '{start}*'"
+        )
     if 1 < n_last < len(names):
         return f"if the last {n_last} columns, of yes and no, are labels, give --labels {n_last}"
     if any(re.fullmatch(r"[-+]?[\d.,]*\d", name) for name in names):
