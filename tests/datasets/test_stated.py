@@ -1,5 +1,8 @@
 """Preferences in JSON lines: read beside labels or in place of them."""
 
+import subprocess
+import sys
+
 import pytest
 
 from labelrank import datasets
@@ -81,3 +84,9 @@ def test_other_kinds_of_cells_beside_lists_are_refused(written):
         datasets.load(
             written('{"text": "x", "prefer": [["a", "b"]]}\n{"text": "y", "prefer": "b"}\n')
         )
+
+
+@pytest.mark.parametrize("module", ["stated", "choice", "labelling", "records"])
+def test_each_module_of_the_reader_is_imported_alone(module):
+    code = f"import labelrank.datasets.{module}"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
