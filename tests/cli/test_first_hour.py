@@ -296,7 +296,7 @@ def test_one_row_per_label_is_learned_and_judged_by_document_and_answered_by_row
 
 @pytest.mark.parametrize(("header", "rows", "told"), [
     ("text,a,b", ["some words here,1,0", "other words,0,1"], "give --labels 2"),
-    ("size,tag_1,tag_2", ["1,red,", "2,blue,red"], "give --label-column 'tag_*'"),
+    ("size,tag_1,tag_2", ["1,red,", "2,blue,red"], "give --label-column 'tag*'"),
     ("3.5,red,warm", ["2.5,blue,cold"], "must be the names of the columns"),
 ])  # fmt: skip
 def test_where_labels_may_be_is_told(run, tmp_path, header, rows, told):

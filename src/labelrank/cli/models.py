@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -361,13 +360,11 @@ def _seek_labels(columns: Mapping[str, Any]) -> str:
     from labelrank.table.cells import are_yes_or_no
 
     names = list(columns)
-    alike = [name for name in names if re.match(r"(?i)(label|tag|topic|class)", name)]
+    starts = [found[0] for name in names if (found := re.match(r"(?i)label|tag|topic|class", name))]
     n_last = sum(1 for _ in takewhile(lambda name: are_yes_or_no(columns[name]), names[::-1]))
-    if len(alike) > 1:
-        start = os.path.commonprefix(alike)
-        return (
-            f"if they are in {' and '.join(map(repr, alike[:5]))}, give --label-column '{start}*'"
-        )
+    if len(starts) > 1:
+        pattern = f"{starts[0]}*"
+        return f"if they are in the columns {pattern}, give --label-column '{pattern}'"
     if 1 < n_last < len(names):
         return f"if the last {n_last} columns, of yes and no, are labels, give --labels {n_last}"
     if any(re.fullmatch(r"[-+]?[\d.,]*\d", name) for name in names):

@@ -69,7 +69,8 @@ def _one_each(
 def _documents(columns: Sequence[Any]) -> tuple[list[int], list[int]]:
     """The first row of each document, and which document each row is."""
     places: dict[Any, int] = {}
-    first, of_row = [], []
+    first: list[int] = []
+    of_row: list[int] = []
     for row, cells in enumerate(zip(*map(_hashable, columns), strict=True)):
         place = places.setdefault(cells, len(first))
         if place == len(first):
