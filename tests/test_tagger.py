@@ -14,6 +14,7 @@ from labelrank import (
     BinaryRelevanceSVM,
     MLkNN,
     MulticlassMultilabelPerceptron,
+    RelevanceBinarizer,
     Tagger,
     __version__,
     persistence,
@@ -262,6 +263,23 @@ def test_whole_sets_reach_beyond_the_top():
 def test_wrong_use_is_explained(action, message):
     with pytest.raises(InputError, match=message):
         action(Tagger())
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [sp.coo_array(np.ones(2)), sp.csr_array(np.ones(2)), np.array(3.0), memoryview(np.zeros((2, 2, 2))),
+     None, 3.0, int],
+    ids=lambda value: f"{type(value).__name__}-{getattr(value, 'shape', '')}",
+)  # fmt: skip
+def test_what_is_no_list_of_texts_or_labels_is_refused(strange):
+    texts, lists = ["wheat rye", "crude oil"], [["grain"], ["oil"]]
+    tagger = Tagger(BinaryRelevancePerceptron()).fit(texts, lists)
+    with pytest.raises(InputError, match="got "):
+        tagger.predict(strange)
+    with pytest.raises(InputError, match="got "):
+        tagger.partial_fit(texts, strange)
+    with pytest.raises(InputError, match="got "):
+        RelevanceBinarizer().fit(strange)
 
 
 def test_unfitted_tagger_says_so():

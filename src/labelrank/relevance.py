@@ -375,9 +375,15 @@ class RelevanceBinarizer(TransformerMixin, BaseEstimator):
 
 def label_lists(lists: Any) -> list[list[Any]]:
     """Lists of the lists of labels, or an InputError if they are none."""
-    if sp.issparse(lists) or not isinstance(lists, Iterable):
-        raise InputError(f"got {type(lists).__name__} where a list of label lists is wanted")
-    return [_label_list(labels) for labels in lists]
+    return [_label_list(labels) for labels in listed(lists, "a list of label lists")]
+
+
+def listed(values: Any, wanted: str) -> list[Any]:
+    """The values as a list, or an InputError if they are none, such as a sparse vector."""
+    is_strange = sp.issparse(values) or isinstance(values, memoryview)
+    if is_strange or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
+        raise InputError(f"got {type(values).__name__} where {wanted} is wanted")
+    return list(values)
 
 
 def _label_list(labels: Any) -> list[Any]:

@@ -587,4 +587,4 @@ def _sound(X: Any) -> Any:
 
 def _is_matrix(value: Any) -> bool:
     """True for arrays, sparse matrices, data frames; False for lists of texts or labels."""
-    return sp.issparse(value) or len(getattr(value, "shape", ())) == 2
+    return len(getattr(value, "shape", ())) == 2

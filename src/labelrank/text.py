@@ -21,6 +21,7 @@ from labelrank._estimators import BaseEstimator, TransformerMixin
 from labelrank._types import Array
 from labelrank.declared import anything, array, check_parameters, choice, flag, number, stored
 from labelrank.errors import InputError
+from labelrank.relevance import listed
 
 REPRESENTATIONS = ("tfidf", "bag", "set", "hashing")
 HASHING_FEATURES = 2**18
@@ -313,7 +314,7 @@ def check_texts(texts: Iterable[str]) -> list[str]:
         raise InputError("got one string where a list of texts is wanted; wrap it in [ ]")
     if isinstance(texts, Mapping) or hasattr(texts, "columns"):
         raise InputError("got a table where a list of texts is wanted; give one of its columns")
-    texts = list(texts)
+    texts = listed(texts, "a list of texts")
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(
