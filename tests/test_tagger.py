@@ -267,8 +267,8 @@ def test_wrong_use_is_explained(action, message):
 
 @pytest.mark.parametrize(
     "strange",
-    [sp.coo_array(np.ones(2)), sp.csr_array(np.ones(2)), np.array(3.0), memoryview(np.zeros((2, 2, 2))),
-     None, 3.0, int],
+    [sp.coo_array(np.ones(2)), sp.csr_array(np.ones(2)), np.array(3.0),
+     memoryview(np.zeros((2, 2, 2))), None, 3.0, int],
     ids=lambda value: f"{type(value).__name__}-{getattr(value, 'shape', '')}",
 )  # fmt: skip
 def test_what_is_no_list_of_texts_or_labels_is_refused(strange):
