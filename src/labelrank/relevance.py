@@ -42,8 +42,7 @@ def check_relevance(Y: Any, n_rows: int | None = None, n_labels: int | None = No
         return Y.matrix
     if sp.issparse(Y):
         check_sparse(Y)
-    csr = sp.csr_array(Y, copy=True) if sp.issparse(Y) else _from_dense(Y)
-    csr = csr.astype(np.float64, copy=False)
+    csr = sp.csr_array((Y if sp.issparse(Y) else _from_dense(Y)).astype(np.float64))
     csr.sum_duplicates()
     csr.eliminate_zeros()
     if csr.shape[1] == 0:
@@ -79,7 +78,8 @@ def _from_dense(Y: Any) -> sp.csr_array:
         raise InputError(
             f"got Y with {dense.ndim} dimension(s); give a matrix (instances x labels)"
         )
-    return sp.csr_array(dense.astype(np.float64) if dense.dtype == np.float16 else dense)
+    strange = dense.dtype == np.float16 or not dense.dtype.isnative  # to scipy
+    return sp.csr_array(dense.astype(np.float64) if strange else dense)
 
 
 def numbers_of(dense: npt.NDArray[Any]) -> npt.NDArray[Any]:

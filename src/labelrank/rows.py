@@ -89,8 +89,8 @@ def check_sparse(matrix: Any) -> None:
     """Raise InputError if pointers or indices leave their arrays: kernels follow them unchecked."""
     if matrix.ndim != 2:
         raise InputError(f"got a sparse array of {matrix.ndim} dimension(s); give a matrix")
-    if matrix.dtype == np.float16:
-        raise InputError("got a sparse matrix of half precision; convert it to float32")
+    if matrix.dtype.kind not in "biuf" or matrix.dtype == np.float16:
+        raise InputError(f"got a sparse matrix of {matrix.dtype}; convert it to float32")
     if matrix.format in ("csr", "csc", "bsr"):
         blocks = matrix.blocksize if matrix.format == "bsr" else (1, 1)
         sides = [side // block for side, block in zip(matrix.shape, blocks, strict=True)]

@@ -146,11 +146,26 @@ def test_a_tagger_follows_no_index_out_of_a_matrix(part):
             answer(broken)
 
 
-def test_a_sparse_matrix_of_half_precision_is_refused():
-    half = sp.csr_array(X)
-    half.data = half.data.astype(np.float16)
-    with pytest.raises(InputError, match="half precision"):
-        catalog.make("BR").fit(half, Y)
+@pytest.mark.parametrize("kind", ["f2", "U3", "O", "c16"])
+def test_a_sparse_matrix_of_what_is_no_number_is_refused(kind):
+    strange = sp.csr_array(X)
+    strange.data = strange.data.astype(kind)
+    with pytest.raises(InputError, match="got a sparse matrix of"):
+        catalog.make("BR").fit(strange, Y)
+    strange = sp.csr_array(Y)
+    strange.data = strange.data.astype(kind)
+    with pytest.raises(InputError, match="got a sparse matrix of"):
+        catalog.make("BR").fit(X, strange)
+
+
+@pytest.mark.parametrize("kind", [">i4", ">f8", "<i2"])
+def test_relevance_of_any_order_of_bytes_is_read(kind):
+    sparse = sp.csr_array(Y)
+    sparse.data = sparse.data.astype(kind)
+    wanted = catalog.make("BR", seed=0).fit(X, Y).decision_function(X)
+    for form in (Y.astype(kind), sparse):
+        found = catalog.make("BR", seed=0).fit(X, form).decision_function(X)
+        assert (found == wanted).all()
 
 
 @pytest.mark.parametrize("kind", ["Int64", "Float64", "boolean", "category", "object", "float16"])
