@@ -207,6 +207,9 @@ def npz(**members):
     return packed.getvalue()
 
 
+CLASSES = np.frombuffer(b'{"target_classes": [["x"], ["y", "z"]]}', np.uint8)
+
+
 def lying_npz():
     """A header that promises 8 TB."""
     packed = io.BytesIO()
@@ -230,7 +233,13 @@ def lying_npz():
         (npz(Y=-np.eye(2)), "negative"),
         (npz(Y=np.ones(3)), "not a matrix"),
         (npz(Y=np.eye(2), names=np.frombuffer(b"{", np.uint8)), "not JSON"),
-        (npz(Y=np.eye(2), names=np.frombuffer(b'{"ids": [1]}', np.uint8)), "list of str"),
+        (npz(Y=np.eye(2), names=np.frombuffer(b'{"ids": [1]}', np.uint8)), "list of texts"),
+        (npz(Y=np.eye(2), label_names=np.array(["a", "a"])), "two labels have the same name"),
+        (npz(Y=np.eye(2), names=CLASSES), "none of its 1 classes"),
+        (npz(Y=np.full((2, 2), np.inf), names=CLASSES), "Y has infinite values"),
+        (npz(Y=np.eye(2), X=[[np.inf], [0]]), "X has infinite values"),
+        (npz(Y_data=[1.0], Y_indices=[0.5], Y_indptr=[0, 1], Y_shape=[1, 2]), "whole indices"),
+        (npz(Y_data=["1"], Y_indices=[0], Y_indptr=[0, 1], Y_shape=[1, 2]), "matrix of numbers"),
         (npz(Y=np.eye(2), names=np.frombuffer(b'{"ids": ["a"]}', np.uint8)), "1 ids"),
         (npz(Y_data=[1.0], Y_indices=[7], Y_indptr=[0, 1], Y_shape=[1, 2]), "not a CSR"),
         (npz(Y_data=[1.0], Y_indices=[0], Y_indptr=[0, 9], Y_shape=[1, 2]), "not a CSR"),
@@ -248,6 +257,17 @@ def test_bad_archives_are_refused(tmp_path, content, message):
     (tmp_path / "d.npz").write_bytes(content)
     with pytest.raises(FormatError, match=message):
         formats.read(tmp_path / "d.npz", format="npz", limits=Limits(bytes=1 << 26))
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_sound_archives_of_any_order_are_read(tmp_path, order):
+    parts = {"data": [1.0, 2.0, 3.0], "indices": [1, 0, 0], "indptr": [0, 2, 3], "shape": [2, 2]}
+    parts = {f"X_{key}": np.array(value) for key, value in parts.items()}
+    parts = {key: part.astype(f"{order}{part.dtype.str[1:]}") for key, part in parts.items()}
+    (tmp_path / "d.npz").write_bytes(npz(Y=np.eye(2, dtype=f"{order}i4"), **parts))
+    found = formats.read(tmp_path / "d.npz")
+    np.testing.assert_array_equal(found.X.toarray(), [[2.0, 1.0], [3.0, 0.0]])
+    np.testing.assert_array_equal(found.Y.toarray(), np.eye(2))
 
 
 @pytest.mark.parametrize("header", ["{", "{'descr': '<f8'}", "{'descr': '|O', 'fortran_order': "

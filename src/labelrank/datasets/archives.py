@@ -22,7 +22,7 @@ from labelrank.datasets.dataset import Dataset, join
 from labelrank.datasets.opening import AnyPath, Source, open_to_write
 from labelrank.errors import FormatError, InputError, LabelrankError
 from labelrank.relevance import check_relevance
-from labelrank.rows import check_sparse
+from labelrank.rows import canonical, check_compressed
 
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError),
@@ -89,6 +89,7 @@ def _array(content: bytes, member: str) -> Any:
     if count * dtype.itemsize != len(content) - stream.tell():
         raise ValueError(f"{member} is not as long as its header says")
     flat = np.frombuffer(content, dtype, count, stream.tell())
+    flat = flat.astype(dtype.newbyteorder("="), copy=False)
     return flat.reshape(shape, order="F" if fortran else "C")
 
 
@@ -134,13 +135,21 @@ def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
         Y = _relevance(Y, source) if Y.shape[1] else Y
     else:
         source.limits.check("cells", Y.shape[0] * Y.shape[1], source.name)
-        dense = Y.toarray() if sp.issparse(Y) else Y
-        Y = dense if np.isnan(dense).any() else dense.astype(np.int64)
+        Y = _codes(Y.toarray() if sp.issparse(Y) else Y, names["target_classes"], source)
     names.setdefault("label_names", [str(k) for k in range(Y.shape[1])])
     name = str(names.pop("name", source.stem)) + part.replace("_", "-")
     data = Dataset(name, X, Y, **names)
     _check_lengths(data, source)
     return data
+
+
+def _codes(Y: Any, classes: list[list[str]], source: Source) -> Any:
+    """Codes of classes, NaN where one is unknown; whole numbers where all are known."""
+    for column, names in zip(Y.T, classes, strict=False):  # `_check_lengths` counts them
+        known = column[~np.isnan(column)]
+        if not ((known >= 0) & (known < len(names)) & (known == np.floor(known))).all():
+            raise FormatError(f"{source.name}: a code that is none of its {len(names)} classes")
+    return Y if np.isnan(Y).any() else Y.astype(np.int64)
 
 
 def _relevance(Y: Any, source: Source) -> Any:
@@ -161,12 +170,14 @@ def _check_lengths(data: Dataset, source: Source) -> None:
     ):
         if got is not None and got != wanted:
             raise FormatError(f"{source.name}: got {got} {what}, but {wanted} are wanted")
+    if len(set(data.label_names)) < data.n_labels:
+        raise FormatError(f"{source.name}: two labels have the same name; name each once")
 
 
 def _lists(members: dict[str, Any], part: str, source: Source) -> dict[str, list[str]]:
     """Names that are arrays of text in the archive."""
     found = {}
-    for key in _LISTS:
+    for key in _LISTS[:-1]:
         texts = members.get(f"{key}{part}")
         if texts is not None:
             if texts.ndim != 1 or texts.dtype.kind not in "US":
@@ -187,10 +198,14 @@ def _names(members: dict[str, Any], key: str, source: Source) -> dict[str, Any]:
         raise FormatError(f"{source.name}: the names are not a JSON object")
     names = {key: found[key] for key in _LISTS if found.get(key) is not None}
     for key, value in names.items():
-        inner = list if key == "target_classes" else str
-        if not isinstance(value, list) or not all(isinstance(v, inner) for v in value):
-            raise FormatError(f"{source.name}: {key} is not a list of {inner.__name__}")
+        lists = value if key == "target_classes" else [value]
+        if not (_are(lists, list) and all(_are(one, str) for one in lists)):
+            raise FormatError(f"{source.name}: {key} is not a list of texts")
     return names | ({"name": found["name"]} if "name" in found else {})
+
+
+def _are(values: Any, kind: type) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def _member(members: dict[str, Any], key: str, source: Source) -> Any:
@@ -200,10 +215,11 @@ def _member(members: dict[str, Any], key: str, source: Source) -> Any:
         return None
     try:
         data, indices, indptr, shape = (
-            members[f"{key}_{part}"] for part in ("data", "indices", "indptr", "shape")
+            np.array(members[f"{key}_{part}"]) for part in ("data", "indices", "indptr", "shape")
         )
         rows, width = (int(side) for side in shape)
-        matrix = sp.csr_array((data.copy(), indices, indptr), shape=(rows, width))
+        check_compressed(indptr, indices, len(data), rows, width)
+        matrix = sp.csr_array((data, indices, indptr), shape=(rows, width))
     except (KeyError, ValueError, TypeError, OverflowError, IndexError) as error:
         raise FormatError(f"{source.name}: {key} is not a CSR matrix ({error})") from error
     return _matrix(matrix, key, source)
@@ -215,16 +231,15 @@ def _matrix(matrix: Any, key: str, source: Source) -> Any:
         raise FormatError(f"{source.name}: {key} is not a matrix of numbers")
     source.limits.check("rows", matrix.shape[0], source.name)
     source.limits.check("features", matrix.shape[1], source.name)
+    if np.isinf(matrix.data if sp.issparse(matrix) else matrix).any():
+        raise FormatError(f"{source.name}: {key} has infinite values; use NaN for what is unknown")
     if not sp.issparse(matrix):
         is_float = matrix.dtype.kind == "f" and matrix.dtype.itemsize >= 4
         return np.array(matrix, matrix.dtype if is_float else _wider(matrix.dtype))
     try:
-        check_sparse(matrix)
+        return sp.csr_array(canonical(matrix))
     except InputError as error:
         raise FormatError(f"{source.name}: {key} is not a CSR matrix ({error})") from error
-    matrix = sp.csr_array(matrix)
-    matrix.sum_duplicates()
-    return matrix
 
 
 def _wider(dtype: Any) -> Any:
