@@ -34,6 +34,7 @@ FAULTS = (
 LEARN = "learn model.labelrank more.jsonl --batch 25 --every 50 --curve curve.jsonl"
 COMMANDS = {
     "fit": "fit data.jsonl -o model.labelrank --learner BR --set epochs=20",
+    "race": "fit data.jsonl -o model.labelrank --jobs 2",
     "learn": LEARN,
     "tune": "tune data.jsonl -o model.labelrank --learner BR --grid epochs=1,2,3 --folds 2",
     "compare": "compare data.jsonl --learners BR,MMP --cv 2 -o results",
@@ -173,7 +174,7 @@ def unlike(path, prepared, name, output, whole):
         return "lost: the model has other labels than names"
     if name != "learn":
         same = persistence.digest(model) == whole
-        return None if same and name in ("fit", "tune") else f"lost: another model by {name}"
+        return None if same and name in ("fit", "race", "tune") else f"lost: another model by {name}"
     told = [line.split()[1] for line in output.splitlines() if line.startswith("learned ")]
     if not told:
         return None if model.predict(["word1 word2"]) else "lost: it does not answer"
