@@ -174,7 +174,8 @@ def unlike(path, prepared, name, output, whole):
         return "lost: the model has other labels than names"
     if name != "learn":
         same = persistence.digest(model) == whole
-        return None if same and name in ("fit", "race", "tune") else f"lost: another model by {name}"
+        is_made = name in ("fit", "race", "tune")
+        return None if same and is_made else f"lost: another model by {name}"
     told = [line.split()[1] for line in output.splitlines() if line.startswith("learned ")]
     if not told:
         return None if model.predict(["word1 word2"]) else "lost: it does not answer"

@@ -296,6 +296,13 @@ def broken_mat(old, new):
     return packed.getvalue().replace(old, new)
 
 
+def mat_of_type(number):
+    """Labels whose numbers are of a type that is none; scipy dies of it."""
+    content = broken_mat([0, 1, 2], [0, 1, 2])
+    place = content.index(b"labels") + 8
+    return content[:place] + bytes([number]) + content[place + 1 :]
+
+
 def mat_bomb():
     bomb = zlib.compress(b"\0" * (1 << 25))
     return mat(features=np.eye(2))[:128] + np.array([15, len(bomb)], "<u4").tobytes() + bomb
@@ -315,6 +322,10 @@ def mat_bomb():
         (broken_mat([3, 5], [3, 10**9]), "features is not a CSR"),
         (broken_mat([3, 5], [-3, 5]), "features is not a CSR"),
         (broken_mat([0, 1, 2], [0, 10**9, 2]), "features is not a CSR"),
+        (mat_of_type(85), "numbers of type 85"),
+        (mat_of_type(1), "damaged"),
+        (mat(features=np.eye(2) * 1j, labels=np.eye(2)), "features is not a matrix of numbers"),
+        (mat(features=np.ones((2, 2, 2)), labels=np.eye(2)), "features is not a matrix"),
         (mat_bomb(), "too many bytes|something else"),
     ],
 )
@@ -322,6 +333,23 @@ def test_bad_matlab_files_are_refused(tmp_path, content, message):
     (tmp_path / "d.mat").write_bytes(content)
     with pytest.raises(FormatError, match=message):
         formats.read(tmp_path / "d.mat", format="mat", limits=Limits(bytes=1 << 20))
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize(
+    "features",
+    [np.arange(6.0).reshape(3, 2), np.arange(6, dtype=np.int16).reshape(3, 2), np.eye(3) > 0,
+     sp.csc_array(np.diag([1.0, 0.5, 300.0])), sp.csc_array((3, 4)), np.array([[1], [2], [3]])],
+)  # fmt: skip
+def test_matlab_files_are_read_as_scipy_reads_them(tmp_path, features, packed):
+    members = {"x": features, "other": "text", "y": np.eye(3, dtype=np.uint8)}
+    scipy.io.savemat(tmp_path / "d.mat", members, do_compression=packed)
+    found = formats.read(tmp_path / "d.mat", features="x", labels="y")
+    wanted = scipy.io.loadmat(tmp_path / "d.mat")["x"]
+    assert sp.issparse(found.X) == sp.issparse(wanted)
+    X, wanted = (one.toarray() if sp.issparse(one) else one for one in (found.X, wanted))
+    np.testing.assert_array_equal(X, wanted)
+    np.testing.assert_array_equal(found.Y.toarray(), np.eye(3))
 
 
 def test_a_small_parquet_file_of_many_rows_stops_at_the_limit(tmp_path):

@@ -1,21 +1,18 @@
-"""Matrices in files: numpy's (.npz, .npy) without pickled objects, and MATLAB 5 (.mat).
+"""Matrices in files of numpy (.npz, .npy), without pickled objects.
 
 Members of .npz: `X` or `X_data, X_indices, X_indptr, X_shape` (CSR), the same for `Y`, and `names`
-in JSON, or arrays of text such as `label_names`; or all with `_train` and `_test`. MATLAB files:
-`features` and `labels`, as grades.
+in JSON, or arrays of text such as `label_names`; or all with `_train` and `_test`.
 """
 
 import io
 import json
 import math
-import struct
 import zipfile
 import zlib
 from tokenize import TokenError
 from typing import Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 
 from labelrank.datasets.dataset import Dataset, join
@@ -29,9 +26,6 @@ _DAMAGED = (
     *(NotImplementedError, MemoryError, OverflowError, IndexError, TypeError),
     *(SyntaxError, TokenError),  # of the header of an array, which numpy parses as a literal
 )
-_COMPRESSED, _MATRIX, _HEADER = 15, 14, 128
-_PLAIN_CLASSES = range(4, 16)
-_PIECE = 1 << 20
 NPY = b"\x93NUMPY"
 _LISTS = ("label_names", "feature_names", "ids", "texts", "target_classes")
 
@@ -103,7 +97,7 @@ def matrix_of(source: Source) -> Any:
         raise FormatError(
             f"{source.name}: not an array of numpy, or damaged ({str(error)[:200]})"
         ) from error
-    return _matrix(found, "the array", source)
+    return checked_matrix(found, "the array", source)
 
 
 def read_npy(source: Source) -> Dataset:
@@ -132,7 +126,7 @@ def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
         names["label_names"], Y = [], sp.csr_array((X.shape[0], 0))
     source.limits.check("labels", Y.shape[1], source.name)
     if names.get("target_classes") is None:
-        Y = _relevance(Y, source) if Y.shape[1] else Y
+        Y = checked_relevance(Y, source) if Y.shape[1] else Y
     else:
         source.limits.check("cells", Y.shape[0] * Y.shape[1], source.name)
         Y = _codes(Y.toarray() if sp.issparse(Y) else Y, names["target_classes"], source)
@@ -152,7 +146,7 @@ def _codes(Y: Any, classes: list[list[str]], source: Source) -> Any:
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
 
 
-def _relevance(Y: Any, source: Source) -> Any:
+def checked_relevance(Y: Any, source: Source) -> Any:
     try:
         return check_relevance(Y)
     except LabelrankError as error:
@@ -210,7 +204,7 @@ def _are(values: Any, kind: type) -> bool:
 
 def _member(members: dict[str, Any], key: str, source: Source) -> Any:
     if key in members:
-        return _matrix(members[key], key, source)
+        return checked_matrix(members[key], key, source)
     if f"{key}_data" not in members:
         return None
     try:
@@ -222,10 +216,10 @@ def _member(members: dict[str, Any], key: str, source: Source) -> Any:
         matrix = sp.csr_array((data, indices, indptr), shape=(rows, width))
     except (KeyError, ValueError, TypeError, OverflowError, IndexError) as error:
         raise FormatError(f"{source.name}: {key} is not a CSR matrix ({error})") from error
-    return _matrix(matrix, key, source)
+    return checked_matrix(matrix, key, source)
 
 
-def _matrix(matrix: Any, key: str, source: Source) -> Any:
+def checked_matrix(matrix: Any, key: str, source: Source) -> Any:
     """The matrix, dense or CSR, if it is one of numbers and compiled code may follow it."""
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise FormatError(f"{source.name}: {key} is not a matrix of numbers")
@@ -274,65 +268,3 @@ def _add(members: dict[str, Any], data: Dataset, part: str) -> None:
     if not part:
         names["name"] = data.name
     members[f"names{part}"] = np.frombuffer(json.dumps(names).encode(), np.uint8)
-
-
-def read_mat(source: Source, *, features: str = "features", labels: str = "labels") -> Dataset:
-    """Read a MATLAB 5 file, as `save -v6` or `-v7` writes it; the options name the matrices."""
-    content = source.content
-    if content.startswith(b"\x89HDF") or content[:20].startswith(b"MATLAB 7.3"):
-        raise FormatError(f"{source.name}: a MATLAB 7.3 file; save it again with -v7")
-    if not content.startswith(b"MATLAB 5") or len(content) < _HEADER:
-        raise FormatError(f"{source.name}: not a MATLAB 5 file")
-    _check_elements(content, source)
-    try:
-        found = scipy.io.loadmat(io.BytesIO(content), variable_names=(features, labels))
-    except Exception as error:  # scipy raises many kinds of its own for damaged files
-        raise FormatError(f"{source.name}: damaged MATLAB file ({str(error)[:200]})") from error
-    for key in (features, labels):
-        if key not in found:
-            raise FormatError(f"{source.name}: no matrix {key!r} in it; name it by an option")
-    X, Y = (_matrix(found[key], key, source) for key in (features, labels))
-    if X.shape[0] != Y.shape[0]:
-        raise FormatError(f"{source.name}: {X.shape[0]} rows of features, {Y.shape[0]} of labels")
-    source.limits.check("labels", Y.shape[1], source.name)
-    X, Y = (one if sp.issparse(one) else one.astype(np.float64) for one in (X, Y))
-    names = [str(k) for k in range(Y.shape[1])]
-    return Dataset(source.stem, X, _relevance(Y, source), label_names=names)
-
-
-def _check_elements(content: bytes, source: Source) -> None:
-    """Walk the elements: sizes true, matrices of plain numbers only, no bomb inside."""
-    order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
-    if order is None:
-        raise FormatError(f"{source.name}: damaged MATLAB file (byte order)")
-    position, allowed = _HEADER, source.limits.bytes_from(len(content))
-    while position + 8 <= len(content):
-        kind, size = struct.unpack(order + "II", content[position : position + 8])
-        body = content[position + 8 : position + 8 + size]
-        if kind not in (_COMPRESSED, _MATRIX) or len(body) < size:
-            raise FormatError(f"{source.name}: damaged or cut short MATLAB file")
-        if kind == _COMPRESSED:
-            first, spent = _unpacked(body, allowed, source)
-            allowed, body = allowed - spent, first[8:]
-        flags = struct.unpack(order + "I", body[8:12])[0] if len(body) >= 16 else 0
-        if flags & 0xFF not in _PLAIN_CLASSES:  # cells, structs, objects and functions
-            raise FormatError(
-                f"{source.name}: holds something else than matrices of numbers and text"
-            )
-        position += 8 + size
-
-
-def _unpacked(body: bytes, allowed: int, source: Source) -> tuple[bytes, int]:
-    unpacker, first, spent = zlib.decompressobj(), b"", 0
-    try:
-        while not unpacker.eof and body:
-            piece = unpacker.decompress(body, _PIECE)
-            body = unpacker.unconsumed_tail
-            first, spent = first or piece, spent + len(piece)
-            if spent > allowed:
-                raise FormatError(f"{source.name}: too many bytes once decompressed; raise Limits")
-    except zlib.error as error:
-        raise FormatError(f"{source.name}: damaged MATLAB file ({error})") from error
-    if len(first) < 24:
-        raise FormatError(f"{source.name}: damaged MATLAB file")
-    return first, spent

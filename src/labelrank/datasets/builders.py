@@ -9,7 +9,7 @@ import numpy as np
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
-from labelrank.datasets import archives, libsvm, mulan, reuters
+from labelrank.datasets import archives, libsvm, matlab, mulan, reuters
 from labelrank.datasets.dataset import PARTS, Dataset, join
 from labelrank.datasets.opening import Source, check_choice
 from labelrank.datasets.registry import Content, Folders
@@ -282,7 +282,7 @@ def yahoo(folders: Folders) -> Dataset:
 
 def distribution(folders: Folders) -> Dataset:
     """Label distributions: grades are the degrees to which the labels describe an instance."""
-    return replace(archives.read_mat(folders.source(folders.files[0])), name=folders.name)
+    return replace(matlab.read_mat(folders.source(folders.files[0])), name=folders.name)
 
 
 def ranking(folders: Folders) -> Dataset:

@@ -60,7 +60,7 @@ KNOWN = {
     "npz": Format("archives", "numpy archive of X, Y and names", (".npz",), suffix="_npz"),
     "npy": Format("archives", "numpy matrix of features such as embeddings; labels in a file of "
                   "their own", (".npy",), False, "_npy"),
-    "mat": Format("archives", "MATLAB 5 with features and labels (label distributions)",
+    "mat": Format("matlab", "MATLAB 5 with features and labels (label distributions)",
                   (".mat",), False, "_mat"),
     "rankings": Format("libsvm", "label ranking CSV: 'n,d,q', then d features and q ranks",
                        (), False, "_rankings"),
