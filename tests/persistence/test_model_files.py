@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.tree import DecisionTreeClassifier
 
+from attack.models import encoded, places, used
 from labelrank import BinaryRelevancePerceptron, Tagger, persistence
 from labelrank.errors import ModelFileError
 from labelrank.persistence import container
@@ -346,6 +347,24 @@ def test_random_trees_give_data_or_a_refusal(tree, tmp_path):
     path = forged(tmp_path, {"tree": tree}, tensors)
     with suppress(ModelFileError):
         persistence.load(path)
+
+
+@pytest.mark.filterwarnings("ignore:the model was saved with scikit-learn")
+def test_a_file_without_one_of_its_parts_is_refused_or_answers(tagger, tmp_path):
+    tree, tensors = encoded(tagger)
+    owners = [holder[key] for holder, key in places([tree]) if key == "parts"]
+    outcomes = set()
+    for parts in owners:
+        for name in list(parts):
+            part = parts.pop(name)
+            kept = {key: tensors[key] for key in used(tree, set())}
+            try:
+                persistence.load(forged(tmp_path, {"tree": tree}, kept)).predict(TEXTS)
+                outcomes.add("answered")
+            except ModelFileError:
+                outcomes.add("refused")
+            parts[name] = part
+    assert outcomes == {"answered", "refused"}
 
 
 def test_a_foreign_file_is_not_blamed_on_its_permissions(tmp_path):

@@ -290,6 +290,8 @@ class AutoRanker(LabelRanker):
                 raise ValueError("the weighting is of other features")
         if not self.members_:
             raise ValueError("nothing was chosen")
+        if not hasattr(self, "count_"):
+            raise ValueError("it does not say whether labels are counted")
         if self.sizes is not None:
             of_targets.check_blocks(self.sizes, self.n_labels_)
 
