@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import multiprocessing
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -27,6 +28,17 @@ def available_bytes() -> int:
         limit = int((group / "memory.max").read_text())
         found.append(limit - int((group / "memory.current").read_text()))
     return min(found)
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has taken."""
+    memory = psutil.Process().memory_info()
+    if hasattr(memory, "peak_wset"):  # Windows, which has no module `resource`
+        return int(memory.peak_wset)
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def require(n_bytes: int, what: str, advice: str) -> None:

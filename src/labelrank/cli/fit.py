@@ -9,7 +9,7 @@ import typer
 from typer import Option
 
 from labelrank.cli.held_out import FEW_ROWS, held_out
-from labelrank.cli.options import Criteria, Recipe, Shown, only
+from labelrank.cli.options import Criteria, Machines, Recipe, Shown, only
 from labelrank.cli.sources import Source, only_labelled
 
 EXAMPLE = """labelrank fit train.csv -o tags.labelrank
@@ -22,7 +22,7 @@ _SAYS_LITTLE = 30
 
 
 def fit(
-    source: Source, recipe: Recipe, shown: Shown,
+    source: Source, recipe: Recipe, shown: Shown, machines: Machines,
     out: Path | None = Option(
         None, "--out", "-o", metavar="FILE", help="The model file; by default DATA.labelrank."),
     criterion: Criteria = [],  # noqa: B006
@@ -52,6 +52,13 @@ def fit(
     from labelrank.cli.survey import show, survey
 
     check_writable(out, source.data, source.labels_file, codes_from)
+    if source.is_in_parts or machines.cluster is not None:
+        from labelrank.cli import pieces
+
+        pieces.refuse(criterion=criterion, budget=budget, fast=fast, trials=trials,
+                      codes_from=codes_from, dry_run=dry_run)  # fmt: skip
+        pieces.fit(source, recipe, shown, machines, out)
+        return
     asked = only("--criterion", criterion)
     learner = recipe.make(_goal(recipe, criterion=asked, budget=budget, fast=fast))
     with shown.progress(f"reading {source.data}"):

@@ -3,6 +3,7 @@ A group is a dataclass, a parameter of a command; `grouped` puts its fields in i
 
 import functools
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
@@ -128,6 +129,39 @@ class Recipe:
 
         models.check_labels(dataset)
         return models.teach(self.tagger(learner), dataset)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machines:
+    """Where a command works."""
+
+    cluster: Annotated[str | None, _always(
+        metavar="tcp://HOST:PORT|local:N",
+        help="Work on the Dask cluster whose scheduler is there, or on N processes made for it; "
+        "DATA is a folder or a pattern in quotes, such as 'in/*.parquet'.",
+    )] = None  # fmt: skip
+    memory: Annotated[str | None, _always(
+        metavar="SIZE", help="The most memory that each process of local:N may take, such as 2GiB.",
+    )] = None  # fmt: skip
+
+    @property
+    def n_bytes(self) -> int | None:
+        """The memory in bytes."""
+        if self.memory is None:
+            return None
+        found = _SIZE.fullmatch(self.memory.strip())
+        if found is None:
+            raise InputError(f"got --memory {self.memory}; write a size such as 2GiB or 500MiB")
+        return int(float(found[1]) * 1024 ** " KMGT".index((found[2] or " ").upper()))
+
+    def client(self) -> Any:
+        """A context with a client of the cluster."""
+        from labelrank.distributed.engine import connected
+
+        return connected(str(self.cluster), self.n_bytes)
+
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT])?(?:i?B)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer import Option
 
-from labelrank.cli.options import Jobs, Shown, Trained, check_jobs, mapped
+from labelrank.cli.options import Jobs, Machines, Shown, Trained, check_jobs, mapped
 from labelrank.cli.sources import Source
 
 EXAMPLE = """labelrank predict tags.labelrank new.csv -o answers.csv
@@ -23,10 +23,12 @@ def predict(
     trained: Trained,
     source: Source,
     shown: Shown,
+    machines: Machines,
     out: Annotated[Path | None, Option(
         "--out", "-o", metavar="FILE",
         help="Write the answers here; the end of the name decides how: .csv, .tsv, .jsonl, "
-        ".parquet or .xlsx. The columns of DATA are kept (but not in .jsonl).",
+        ".parquet or .xlsx. The columns of DATA are kept (but not in .jsonl). Where DATA is files: "
+        "a folder that gets one file for each; a run that was stopped goes on there.",
     )] = None,
     long: bool = Option(False, "--long", help="One row per document and label."),
     top: int = Option(5, metavar="N", min=1, help="Labels to show, at least those before the cut."),
@@ -50,6 +52,12 @@ def predict(
     if flush and out is not None:
         raise InputError("got --flush with -o FILE, which appears whole at the end; leave out one")
     check_jobs(jobs)
+    if source.is_in_parts or machines.cluster is not None:
+        from labelrank.cli import pieces
+
+        pieces.refuse(flush=flush)
+        pieces.predict(trained, source, shown, machines, out, pieces.Form(wanted, long), jobs)
+        return
     _check_place(out, source.data, trained.model)
     tagger = trained.load()
     size = 1 if flush else max(1, min(_ROWS_AT_ONCE, _SCORES_AT_ONCE // len(tagger.label_names_)))

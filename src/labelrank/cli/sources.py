@@ -101,7 +101,11 @@ class Source(Reading):
 
     data: Annotated[
         str,
-        Argument(metavar="DATA", help="A file, - for standard input, or the name of a data set."),
+        Argument(
+            metavar="DATA",
+            help="A file, - for standard input, the name of a data set, or files: their folder, or "
+            "a pattern in quotes such as 'in/*.parquet'.",
+        ),
     ]
     input_format: Annotated[str | None, _reads(
         "--input-format", "--format", metavar="NAME",
@@ -216,6 +220,11 @@ class Source(Reading):
         from labelrank.resources import blocks
 
         use_folder(self.folder)
+        if self.is_in_parts:
+            for piece in self.parts(tagger):
+                for batch in piece.batches(size):
+                    yield batch, None
+            return
         before = getattr(tagger, "reading_", None) or {}
         joins = before.get("joined") if self.join_rows is None else self.join_rows
         if self._is_streamed() and not (learned and joins):
@@ -230,6 +239,24 @@ class Source(Reading):
         whole = self.read(usual, tagger, learned=learned)
         for rows in blocks(whole.n_instances, size):
             yield whole.subset(range(rows.start, rows.stop)), whole.n_instances
+
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether the data are a folder of files, or a pattern of their names."""
+        from labelrank.datasets.parts import are_parts
+
+        return are_parts(self.data)
+
+    def parts(self, tagger: Any = None) -> Any:
+        """The files of a folder or pattern, described but not read."""
+        from labelrank.datasets import open_parts
+
+        whole = {"--part": self.part, "--labels-file": self.labels_file,
+                 "--merge-spellings": self.merge_spellings}  # fmt: skip
+        given = [flag for flag, value in whole.items() if value]
+        if given:
+            raise InputError(f"got {given[0]} with data in pieces; it goes with one file alone")
+        return open_parts(self.data, **self.options(tagger))
 
     def _is_streamed(self) -> bool:
         """Whether the data are a file or pipe of records, with the labels in it."""

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from labelrank import __version__
 from labelrank.errors import InputError, MissingError
-from labelrank.resources import available_bytes
+from labelrank.resources import available_bytes, peak_bytes
 
 Report = Callable[[int, int], Any]
 _PATIENCE = 30  # seconds for the scheduler to answer
@@ -43,6 +43,9 @@ class Engine(Protocol):
 
     # Wait for these results, and say how many are there.
     def watch(self, handles: Sequence[Any], report: Report) -> None: ...
+
+    # Bytes that workers have sent, and the most memory that one of them took.
+    def usage(self) -> dict[str, int]: ...
 
 
 def reduced(engine: Engine, merge: Callable[[Any, Any], Any], handles: Sequence[Any]) -> Any:
@@ -82,12 +85,20 @@ class Cluster:
             return handle.result()
 
     def watch(self, handles: Sequence[Any], report: Report) -> None:
+        for done, _ in enumerate(self.finished(handles), 1):
+            report(done, len(handles))
+
+    def finished(self, handles: Sequence[Any]) -> Iterator[Any]:
+        """The results, as they come."""
         from distributed import as_completed
 
         with explained(self.client):
-            for done, handle in enumerate(as_completed(handles), 1):
-                handle.result()
-                report(done, len(handles))
+            for handle in as_completed(handles):
+                yield handle.result()
+
+    def usage(self) -> dict[str, int]:
+        sent, peaks = zip(*self.client.run(_usage).values(), strict=True)
+        return {"sent_bytes": sum(sent), "peak_bytes": max(peaks)}
 
 
 @contextmanager
@@ -174,6 +185,11 @@ def _check_versions(client: Any) -> None:
         )
 
 
+def _usage(dask_worker: Any) -> tuple[int, int]:
+    """Bytes that a worker has sent, and the most memory that it has taken."""
+    return dask_worker.transfer_outgoing_bytes_total, peak_bytes()
+
+
 def _version() -> str:
     return __version__
 
@@ -209,6 +225,9 @@ class Here:
 
     def watch(self, handles: Sequence[Any], report: Report) -> None:
         report(len(handles), len(handles))
+
+    def usage(self) -> dict[str, int]:
+        return {}
 
 
 @contextmanager

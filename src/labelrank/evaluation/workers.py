@@ -2,7 +2,6 @@
 
 import ctypes
 import gc
-import sys
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, as_completed
 from contextlib import suppress
@@ -11,9 +10,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
-import psutil
-
 from labelrank.evaluation.pool import Crew, EndedError
+from labelrank.resources import peak_bytes
 
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _MIB = 2**20
@@ -101,11 +99,11 @@ class PeakMemory:
             self._reset = _resident("VmHWM") > 0
         except (OSError, StopIteration):
             self._reset = False
-        self._before = _resident("VmRSS") if self._reset else _peak_of_process()
+        self._before = _resident("VmRSS") if self._reset else peak_bytes()
         return self
 
     def __exit__(self, *_: object) -> None:
-        after = _resident("VmHWM") if self._reset else _peak_of_process()
+        after = _resident("VmHWM") if self._reset else peak_bytes()
         if self._reset or after > self._before:
             self.mib = max(after - self._before, 0) / _MIB
 
@@ -113,13 +111,3 @@ class PeakMemory:
 def _resident(field: str) -> int:
     lines = _STATUS.read_text().splitlines()
     return int(next(line for line in lines if line.startswith(field)).split()[1]) * 1024
-
-
-def _peak_of_process() -> int:
-    memory = psutil.Process().memory_info()
-    if hasattr(memory, "peak_wset"):  # Windows, which has no module `resource`
-        return int(memory.peak_wset)
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
