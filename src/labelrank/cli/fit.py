@@ -1,6 +1,6 @@
 """`labelrank fit`: learn a model from labelled data, save it, and say what it is worth."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,12 +52,8 @@ def fit(
     from labelrank.cli.survey import show, survey
 
     check_writable(out, source.data, source.labels_file, codes_from)
-    if source.is_in_parts or machines.cluster is not None:
-        from labelrank.cli import pieces
-
-        pieces.refuse(criterion=criterion, budget=budget, fast=fast, trials=trials,
-                      codes_from=codes_from, dry_run=dry_run)  # fmt: skip
-        pieces.fit(source, recipe, shown, machines, out)
+    alone = criterion, budget, fast, trials, codes_from, dry_run
+    if _in_pieces(source, recipe, shown, machines, out, alone):
         return
     asked = only("--criterion", criterion)
     learner = recipe.make(_goal(recipe, criterion=asked, budget=budget, fast=fast))
@@ -71,9 +67,7 @@ def fit(
     if not (shown.json or shown.quiet):
         show(facts)
     if codes_from is not None:
-        with shown.progress(f"making codes from {codes_from}"):
-            codes = replace(source, data=codes_from, part=None)
-            models.make_codes(learner, codes, dataset.label_names)
+        _make_codes(learner, replace(source, data=codes_from, part=None), dataset, shown)
     if dry_run:
         _tell_costs(models.forecast(recipe, learner, dataset), recipe, facts, shown)
         return
@@ -83,8 +77,7 @@ def fit(
     summary = _summary(tagger, path, stated)
     chosen = _chosen(getattr(tagger.learner_, "base_", tagger.learner_))
     if not (chosen or shown.quiet) and summary["seconds"] < _SOON:
-        with shown.progress("learning once more, without a fifth of the rows"):
-            chosen = {"held_out": held_out(recipe, learner, dataset)}
+        chosen = {"held_out": _held_out(recipe, learner, dataset, shown)}
     if shown.json:
         as_json(summary | chosen | {"read": facts})
     elif not shown.quiet:
@@ -92,6 +85,34 @@ def fit(
             _show_trials(chosen["trials"], learner.criterion)
         _tell_learned(recipe.learner, summary)
         _tell_worth(chosen, summary)
+
+
+def _in_pieces(
+    source: Source, recipe: Recipe, shown: Shown, machines: Machines, out: Path | None,
+    alone: Sequence[Any],
+) -> bool:  # fmt: skip
+    """Whether the data are files, which are learned in pieces then; `alone` are options of one."""
+    if not source.is_in_parts and machines.cluster is None:
+        return False
+    from labelrank.cli import pieces
+
+    names = ("criterion", "budget", "fast", "trials", "codes-from", "dry-run")
+    pieces.refuse(names, alone)
+    pieces.fit(source, recipe, shown, machines, out)
+    return True
+
+
+def _held_out(recipe: Recipe, learner: Any, dataset: Any, shown: Shown) -> Any:
+    with shown.progress("learning once more, without a fifth of the rows"):
+        return held_out(recipe, learner, dataset)
+
+
+def _make_codes(learner: Any, source: Source, dataset: Any, shown: Shown) -> None:
+    """Codes of the labels of the data set, from other data."""
+    from labelrank.cli import models
+
+    with shown.progress(f"making codes from {source.data}"):
+        models.make_codes(learner, source, dataset.label_names)
 
 
 def _taught(recipe: Recipe, learner: Any, dataset: Any, stated: Any, shown: Shown) -> Any:

@@ -35,13 +35,12 @@ class Task(NamedTuple):
     id_column: str | None
 
 
-def refuse(**options: Any) -> None:
-    """Refuse options that go with data in memory alone."""
-    given = [name for name, value in options.items() if value]
+def refuse(names: Sequence[str], values: Sequence[Any]) -> None:
+    """Refuse options, by their names and values, that go with data in memory alone."""
+    given = [name for name, value in zip(names, values, strict=True) if value]
     if given:
         raise InputError(
-            f"got --{given[0].replace('_', '-')} with data in pieces; it goes with one file, on "
-            "one machine"
+            f"got --{given[0]} with data in pieces; it goes with one file, on one machine"
         )
 
 

@@ -55,7 +55,7 @@ def predict(
     if source.is_in_parts or machines.cluster is not None:
         from labelrank.cli import pieces
 
-        pieces.refuse(flush=flush)
+        pieces.refuse(("flush",), (flush,))
         pieces.predict(trained, source, shown, machines, out, pieces.Form(wanted, long), jobs)
         return
     _check_place(out, source.data, trained.model)

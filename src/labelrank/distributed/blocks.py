@@ -69,6 +69,11 @@ def read(part: Part, vectorizer: TextVectorizer | None, unlabelled: str) -> Raw:
             f"{part.path}: columns {columns} are a table, which is learned on one machine; name "
             "the column of texts by text_column=..., or read it by datasets.load"
         )
+    if any(dataset.prefer or ()):
+        raise FormatError(
+            f"{part.path}: states preferences between labels, which are learned on one machine; "
+            "read it by datasets.load"
+        )
     if unlabelled == "skip" and dataset.n_labels:
         dataset = dataset.subset(np.diff(dataset.Y.indptr) > 0)
     Y, names = sp.csr_array(dataset.Y), [str(name) for name in dataset.label_names]
