@@ -153,3 +153,12 @@ def test_what_is_no_data_in_pieces(tmp_path):
     (tmp_path / "b.xlsx").touch()
     with pytest.raises(FormatError, match=r"b\.xlsx: the xlsx format is not one of parquet"):
         open_parts(tmp_path)
+
+
+def test_rows_of_one_document_are_not_joined_over_files_but_refused(tmp_path):
+    rows = [(text, [label]) for text in ("wheat", "oil", "rye") for label in ("one", "two")]
+    jsonl(tmp_path / "a.jsonl", [(text, names[0]) for text, names in rows])
+    parts = open_parts(tmp_path)
+    with pytest.raises(FormatError, match=r"a\.jsonl: rows differ in their label alone"):
+        parts[0].read()
+    assert open_parts(tmp_path, joined=False)[0].read().n_instances == 6

@@ -220,13 +220,11 @@ class Source(Reading):
         from labelrank.resources import blocks
 
         use_folder(self.folder)
-        if self.is_in_parts:
-            for piece in self.parts(tagger):
-                for batch in piece.batches(size):
-                    yield batch, None
-            return
         before = getattr(tagger, "reading_", None) or {}
         joins = before.get("joined") if self.join_rows is None else self.join_rows
+        if self.is_in_parts:
+            yield from self._batches_of_parts(size, tagger, learned and joins)
+            return
         if self._is_streamed() and not (learned and joins):
             parts = formats.stream(
                 self.data, size, eager=eager and self.data == "-", **self.options(tagger)
@@ -239,6 +237,18 @@ class Source(Reading):
         whole = self.read(usual, tagger, learned=learned)
         for rows in blocks(whole.n_instances, size):
             yield whole.subset(range(rows.start, rows.stop)), whole.n_instances
+
+    def _batches_of_parts(
+        self, size: int, tagger: Any, joins: Any
+    ) -> Iterator[tuple[Any, int | None]]:
+        if joins:
+            raise InputError(
+                f"got {self.data}, whose rows are to be joined, which is done in one file alone; "
+                "write one row per document"
+            )
+        for part in self.parts(tagger):
+            for batch in part.batches(size):
+                yield batch, None
 
     @property
     def is_in_parts(self) -> bool:

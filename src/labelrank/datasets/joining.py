@@ -11,7 +11,7 @@ from labelrank.datasets.label_cells import CellReader
 from labelrank.datasets.options import Options
 
 # Unasked, rows are joined where so many of them differ from another in the label alone.
-_MANY = 0.1
+MANY = 0.1
 
 
 def join_rows(frame: Frame, choice: Choice, options: Options, known: Known) -> bool:
@@ -33,7 +33,7 @@ def join_rows(frame: Frame, choice: Choice, options: Options, known: Known) -> b
     for document, label in zip(of_row, labels, strict=True):
         joined[document].update(label)
     n_rows, n_more = len(of_row), sum(map(len, joined)) - sum(map(bool, joined))
-    if wanted is None and n_more < _MANY * n_rows:
+    if wanted is None and n_more < MANY * n_rows:
         if n_more:
             frame.remarks = [*frame.remarks, _few(n_more)]
         return False

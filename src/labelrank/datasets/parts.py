@@ -11,10 +11,12 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from labelrank.datasets import formats, frames, libsvm
 from labelrank.datasets.dataset import Dataset
+from labelrank.datasets.joining import MANY
 from labelrank.datasets.opening import AnyPath, Limits, Source
 from labelrank.errors import FormatError, InputError, MissingError
 
@@ -55,6 +57,11 @@ class Part:
         # What separates labels is found anew, so that a mark that the first rows lack is noticed.
         options["reading"] = {**reading, "label_separator": None}
         dataset = formats.read(self.path, format=self.format, **options)
+        if reading.get("joined") or (options.get("joined") is None and _is_long(dataset)):
+            raise FormatError(
+                f"{self.path}: rows differ in their label alone, and rows of several files are not "
+                "joined; write one row per document, or give joined=False (--no-join-rows)"
+            )
         agreed, found = (one.get("label_separator") for one in (reading, dataset.reading or {}))
         if found not in (None, agreed):
             raise _other_mark(self.path, found, agreed)
@@ -87,6 +94,19 @@ class Part:
             name, None, sp.csr_array((0, len(names))), [] if none is None else None, names,
             table=none, reading=reading or None,
         )  # fmt: skip
+
+
+def _is_long(dataset: Dataset) -> bool:
+    """Whether so many texts stand in one row per label that one file would have them joined."""
+    if dataset.texts is None or not sp.issparse(dataset.Y):
+        return False
+    counts = np.diff(dataset.Y.indptr)
+    if counts.max(initial=0) > 1:
+        return False
+    labelled = np.flatnonzero(counts).tolist()
+    texts = [dataset.texts[i] for i in labelled]
+    n_more = len(set(zip(texts, dataset.Y.indices.tolist(), strict=True))) - len(set(texts))
+    return n_more >= max(MANY * dataset.n_instances, 1)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from labelrank.errors import FormatError, InputError
 from labelrank.preferences import checked_pairs
 
 if TYPE_CHECKING:  # labelling reads choice, which reads this
-    from labelrank.datasets.labelling import Labels
+    pass
 
 COLUMN = "prefer"
 Pairs = list[tuple[str | None, str | None]]
