@@ -261,7 +261,7 @@ class Arcs:
 
     @classmethod
     def of_relevance(
-        cls, Y: Any, scores: Any = None, *, rivals: int = 20, threshold: bool = True
+        cls, Y: Any, scores: Any = None, *, rivals: int = 50, threshold: bool = True
     ) -> "Arcs":
         """What relevance states: relevant over Θ over irrelevant, then by grade.
 
@@ -270,20 +270,40 @@ class Arcs:
         all irrelevant ones. Unknown labels state nothing.
         """
         csr = check_relevance(Y)
-        listed: list[tuple[int, int]] = []
-        ends = [0]
+        rows: list[tuple[Int32, Int32]] = []
         for i in range(csr.shape[0]):
             grades = np.zeros(csr.shape[1])
             span = slice(csr.indptr[i], csr.indptr[i + 1])
             grades[csr.indices[span]] = csr.data[span]
-            listed += (
-                _stated(grades, None if scores is None else scores[i], rivals)
-                if threshold
-                else pairs_of(grades, Kind.RELEVANT_IRRELEVANT)
-            )
-            ends.append(len(listed))
-        pairs = np.array(listed, np.int32).reshape(-1, 2)
-        return cls(np.array(ends), pairs[:, 0], pairs[:, 1], csr.shape[1])
+            given = None if scores is None else scores[i]
+            rows.append(cls.of_row(grades, given, rivals=rivals, threshold=threshold))
+        ptr = np.cumsum([0, *(len(better) for better, _ in rows)])
+        none = [(np.zeros(0, np.int32),) * 2]
+        better, worse = (np.concatenate(side) for side in zip(*none, *rows, strict=True))
+        return cls(ptr, better, worse, csr.shape[1])
+
+    @staticmethod
+    def of_row(
+        grades: Float64, scores: Any = None, *, rivals: int = 50, threshold: bool = True
+    ) -> tuple[Int32, Int32]:
+        """Better and worse labels of what one row of relevance states, as `of_relevance`."""
+        relevant, irrelevant = np.flatnonzero(grades > 0), np.flatnonzero(grades == 0)
+        by_grade = relevant[np.argsort(-grades[relevant], kind="stable")]
+        if not threshold:
+            return _each_over(by_grade, irrelevant)
+        is_graded = len(np.unique(grades[relevant])) > 1
+        chain = list(pairs_of(grades, Kind.CHAIN)) if is_graded else []
+        order = irrelevant
+        if scores is not None:
+            order = irrelevant[np.argsort(-scores[irrelevant], kind="stable")]
+        parts = [
+            _each_over(by_grade, [len(grades)]),
+            _each_over([len(grades)], irrelevant),
+            np.array(chain, np.int32).reshape(-1, 2).T,
+            _each_over(relevant, order[:rivals]),
+        ]
+        better, worse = (np.concatenate(side) for side in zip(*parts, strict=True))
+        return better, worse
 
 
 def checked_arcs(arcs: Any, n_rows: int, n_labels: int) -> Arcs:
@@ -336,15 +356,10 @@ def refuse_circle(pairs: Iterable[tuple[Any, Any]], named: Callable[[Any], str] 
         raise InputError(f"got preferences that contradict: {circle}; leave one out") from error
 
 
-def _stated(grades: Float64, scores: Any, rivals: int) -> Iterator[tuple[int, int]]:
-    """The arcs of one row of relevance."""
-    for kind in (Kind.RELEVANT_THRESHOLD, Kind.THRESHOLD_IRRELEVANT, Kind.CHAIN):
-        yield from pairs_of(grades, kind)
-    irrelevant = np.flatnonzero(grades == 0)
-    if scores is not None:
-        irrelevant = irrelevant[np.argsort(-scores[irrelevant], kind="stable")]
-    first = irrelevant[:rivals].tolist()
-    yield from ((a, b) for a in np.flatnonzero(grades > 0).tolist() for b in first)
+def _each_over(better: Any, worse: Any) -> tuple[Int32, Int32]:
+    """Each of the one over each of the other labels."""
+    ahead = np.repeat(better, len(worse)).astype(np.int32)
+    return ahead, np.tile(worse, len(better)).astype(np.int32)
 
 
 def _whole(name: str, values: Any, dtype: Any) -> Any:

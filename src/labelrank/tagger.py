@@ -211,6 +211,12 @@ class Tagger(BaseEstimator):
         )
         return names, Arcs.of(triples, n_rows=len(stated), n_labels=len(names))
 
+    def corrected(self) -> Any:
+        """The learner, from now on within a `CorrectedRanker`: what follows are corrections."""
+        check_is_fitted(self)
+        self.learner_ = self._correctable()
+        return self.learner_
+
     def _correctable(self) -> Any:
         """The learner, within a `CorrectedRanker` that takes corrections."""
         from labelrank.learners.corrections.corrected import CorrectedRanker, can_be_corrected

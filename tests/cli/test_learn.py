@@ -308,3 +308,99 @@ def test_fit_learns_labels_and_then_preferences_and_says_so(run, news, tmp_path)
     refused = run("fit", rows, "-o", path, "-l", "BSVM")
     assert refused.exit_code == 2
     assert "did you mean trade?" in " ".join(refused.output.split())
+
+
+def lines_of(texts, labels):
+    rows = zip(texts, labels, strict=True)
+    return "".join(json.dumps({"text": text, "labels": given}) + "\n" for text, given in rows)
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Texts of two topics, and their labels: the first forty in words of their own."""
+    random = np.random.default_rng(4)
+    words = {"grain": ["rye", "wheat", "oats", "barley"], "oil": ["crude", "rig", "sea", "tanker"]}
+    texts, labels = [], []
+    for i in range(440):
+        topic = ("grain", "oil")[i % 2]
+        own = random.choice(words[topic][:2] if i < 40 else words[topic], 2)
+        texts.append(" ".join([*own, *random.choice(["of", "at", "to", "by"], 3)]))
+        labels.append([topic])
+    return texts, labels
+
+
+@pytest.fixture
+def early(run, many, tmp_path):
+    """A model of the first forty."""
+    data, path = tmp_path / "early.jsonl", tmp_path / "early.labelrank"
+    data.write_text(lines_of(*(part[:40] for part in many)))
+    assert run("fit", data, "-o", path, "-q", "-l", "BSVM").exit_code == 0
+    return path
+
+
+def test_many_examples_are_judged_before_they_are_learned_and_kept_if_no_worse(run, many, early):
+    texts, labels = (part[40:] for part in many)
+    done = run("learn", early, "-", "--format", "jsonl", "--json", stdin=lines_of(texts, labels))
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.output.splitlines()[-1])
+    assert told["learned"] == 400
+    assert told["judged"]["n_instances"] == 200
+    assert told["judged"]["micro_f1"] > told["judged"]["micro_f1_before"]
+    taught = persistence.load(early).learner_
+    assert taught.C is None
+    assert taught.epochs == 1
+    assert taught.steps_[0].coefficients.max() < 0.1
+
+
+@pytest.mark.parametrize("batch", [100, 20])
+def test_examples_that_make_the_model_worse_are_kept_out(run, many, early, batch):
+    texts, labels = (part[40:] for part in many)
+    random = np.random.default_rng(0)
+    wrong = [["oil"], ["grain"]]
+    noisy = [labels[i] if i > 350 else wrong[random.integers(2)] for i in range(400)]
+    before = early.read_bytes()
+    noise = lines_of(texts[:150], noisy[:150]) + lines_of(texts[:150], labels[:150])
+    done = run("learn", early, "-", "--format", "jsonl", "--batch", batch, stdin=noise)
+    if done.exit_code == 0:  # it may have withstood the noise, but then it is no worse
+        assert "now" in done.output
+        return
+    assert done.exit_code == 1
+    assert "learned nothing, for the model got worse: average precision was" in done.output
+    assert early.read_bytes() == before
+
+
+def test_few_examples_are_always_taken_and_said_to_be_too_few(run, early):
+    done = run("learn", early, "-", "--format", "jsonl", stdin=lines_of(["rye"], [["oil"]]))
+    assert done.exit_code == 0, done.output
+    assert "too few to judge what else has changed" in done.output
+
+
+def test_a_model_is_fitted_anew_with_what_it_has_learned(run, many, early, tmp_path):
+    old, new = tmp_path / "early.jsonl", tmp_path / "new.jsonl"
+    texts, labels = (part[40:] * 2 for part in many)
+    new.write_text(lines_of(texts, labels) + '{"text": "rye", "prefer": [["oil", "grain"]]}\n')
+    done = run("learn", early, new, "--refit", old, "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.output.splitlines()[-1])
+    assert told["learned"] == 800
+    assert told["judged"]["n_instances"] == 160
+    refitted = persistence.load(early)
+    assert refitted.summary_["n_documents"] == 841
+    assert refitted.rank(["rye"])[0][0].label == "oil"
+    few = run("learn", early, "-", "--format", "jsonl", "--refit", old, stdin=MORE)
+    assert few.exit_code == 0, few.output
+    assert "fitted anew with 40 others; too few to judge" in few.output
+    assert persistence.load(early).label_names_ == ["grain", "oil", "trade"]
+
+
+def test_a_refit_that_is_worse_is_kept_out(run, many, early, tmp_path):
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    texts, labels = many
+    turned = [["oil" if label == ["grain"] else "grain"] for label in labels]
+    old.write_text(lines_of(texts * 6, turned * 6))
+    new.write_text(lines_of(texts * 2, labels * 2))
+    before = early.read_bytes()
+    done = run("learn", early, new, "--refit", old)
+    assert done.exit_code == 1
+    assert "learned nothing" in done.output
+    assert early.read_bytes() == before

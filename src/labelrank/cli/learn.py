@@ -43,6 +43,9 @@ def learn(
     curve: Path | None = Option(
         None, metavar="FILE",
         help="Test each batch before learning it; append the curve as JSON lines."),
+    refit: str | None = Option(
+        None, metavar="DATA",
+        help="Fit MODEL anew on DATA, what it has learned from, and the new examples."),
     new_labels: str = Option(
         "add", metavar="add|ignore|error", help="Labels that the model does not know."),
     recipe: Start,
@@ -53,6 +56,10 @@ def learn(
     A model that cannot learn in pieces stays as it is, and gets corrections on top. So does any
     model that is taught preferences: JSON lines with "prefer": [["rye", "trade"], ["rye", null]]
     say that rye goes before trade, and that rye is relevant (null is the threshold).
+
+    Of more than a hundred examples each batch is ranked by the model as it was, and as it is,
+    before it is learned; where that shows that the model got worse, it stays as it was, and the
+    exit status is 1. With --refit a fifth of the new examples is held out to judge the new model.
 
     Interrupted, or at an example it cannot read, it saves the model as far as it has learned
     whole batches.
@@ -69,7 +76,10 @@ def learn(
         _check_curve(curve, {model, path, Path(source.data)})
     tagger = _opened(model, recipe).set_params(new_labels=new_labels)
     check_parameters(tagger)
-    lessons, tally = Lessons(tagger), None if curve is None else Tally()
+    if refit is not None:
+        _refit(tagger, source, refit, path, shown)
+        return
+    lessons, tally = Lessons(tagger, batch), None if curve is None else Tally()
     with held_back() as held:  # an interrupt waits for the end of the batch
         try:
             with shown.progress(f"learning {source.data}") as advance, _opened_curve(curve) as file:
@@ -81,7 +91,9 @@ def learn(
                     if tally is not None and tally.n_recent and is_due | (lessons.learned == total):
                         _point(lessons.learned, tally, file, shown)
         finally:
-            _save(lessons, path, shown)
+            is_kept = _save(lessons, path, shown)
+    if not is_kept:
+        raise typer.Exit(1)
 
 
 def _arriving(batches: Iterator[Any], held: Any) -> Iterator[Any]:
@@ -94,22 +106,59 @@ def _arriving(batches: Iterator[Any], held: Any) -> Iterator[Any]:
         yield found
 
 
-def _save(lessons: Any, path: Path, shown: Shown) -> None:
-    """Replace the model by one that is whole and has learned something."""
+def _save(lessons: Any, path: Path, shown: Shown) -> bool:
+    """Replace the model by one that is whole and has learned something; whether it is no worse."""
+    learned, verdict = lessons.learned, lessons.finish()
+    if not (learned and lessons.is_whole):
+        return True
+    names = ("otherwise_before", "otherwise_after") if lessons.is_corrected else ()
+    facts = {"learned": learned, **{name: getattr(lessons, name) for name in names}}
+    return _keep(lessons.tagger, path, facts, lessons.told(verdict), verdict, shown)
+
+
+def _keep(
+    tagger: Any, path: Path, facts: dict[str, Any], told: str, verdict: Any, shown: Shown
+) -> bool:
+    """Save a model that is no worse than it was, and say so."""
     from labelrank import persistence
     from labelrank.cli.printing import as_json
 
-    learned = lessons.learned
-    if not (learned and lessons.is_whole):
-        return
-    persistence.save(lessons.tagger, path)
+    is_kept = verdict is None or not verdict.is_worse
+    judged = {} if verdict is None else {"judged": verdict._asdict()}
+    if is_kept:
+        persistence.save(tagger, path)
     if shown.json:
-        names = ("otherwise_before", "otherwise_after") if lessons.is_corrected else ()
-        told = {name: getattr(lessons, name) for name in names}
-        as_json({"model": str(path), "learned": learned, **told, **lessons.tagger.summary_})
+        learned = facts if is_kept else facts | {"learned": 0, "kept_out": facts["learned"]}
+        as_json({"model": str(path), **learned, **judged, **tagger.summary_})
+    elif not is_kept:
+        typer.echo(
+            f"learned nothing, for the model got worse: {verdict.told()}; fit it anew together "
+            "with what it has learned from by --refit DATA", err=True,
+        )  # fmt: skip
     elif not shown.quiet:
-        examples = f"{learned:,} example{'s' if learned > 1 else ''}"
-        typer.echo(f"learned {examples} into {path}{lessons.told()}")
+        n = facts["learned"]
+        typer.echo(f"learned {n:,} example{'s' if n > 1 else ''} into {path}{told}")
+    return is_kept
+
+
+def _refit(tagger: Any, source: Any, data: str, path: Path, shown: Shown) -> None:
+    """Fit the model anew on the data and the new examples, unless that makes it worse."""
+    from dataclasses import replace
+
+    from labelrank.cli import models
+    from labelrank.cli.refitting import refitted
+
+    new, stated = models.stated_apart(source.read("train", tagger))
+    old = replace(source, data=data, part=None).labelled("train", tagger)
+    with shown.progress(f"fitting {data} and {source.data}"):
+        tagger, verdict = refitted(tagger, old, new)
+    if stated is not None:
+        models.prefer(tagger, stated)
+    n = new.n_instances
+    told = f", fitted anew with {old.n_instances:,} others; "
+    told += "too few to judge what has changed" if verdict is None else verdict.told()
+    if not _keep(tagger, path, {"learned": n}, told, verdict, shown):
+        raise typer.Exit(1)
 
 
 def _check_curve(curve: Path, others: set[Path]) -> None:

@@ -5,20 +5,30 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from labelrank.cli import models
+from labelrank.cli.judging import Judge, Verdict
 from labelrank.errors import InputError, LabelrankError
+
+# What comes in so many at a time are examples more than corrections: an arc may close this part of
+# the margin that is wanted in one step, and each batch is gone through so often.
+_MANY, _PACE, _EPOCHS = 100, 0.0064, 4
 
 
 class Lessons:
     """A tagger that is taught, how many examples it has learned, and whether it is whole.
 
-    Where it is corrected, also how many of them it answers otherwise before and after.
+    Where it is corrected, also how many of them it answers otherwise before and after. A model that
+    was there before is put to the test where the first batch, of `size`, is full: more may come.
     """
 
-    def __init__(self, tagger: Any) -> None:
+    def __init__(self, tagger: Any, size: int = 1) -> None:
         self.tagger, self.learned, self.is_whole = tagger, 0, True
         self.otherwise_before = self.otherwise_after = 0
+        self.was_there, self._size = hasattr(tagger, "learner_"), size
+        self._judge: Judge | None = None
+        self._usual: dict[str, Any] = {}
 
     @property
     def is_corrected(self) -> bool:
@@ -26,12 +36,19 @@ class Lessons:
         return hasattr(self.tagger, "learner_") and self.tagger.is_corrected_
 
     def teach(self, part: Any, tally: Any) -> None:
-        """Rank the examples by what was learned before, where a tally is kept, and learn them."""
+        """Rank the examples by what was learned before, where that is asked for, and learn them."""
         X = None if tally is None else _tested(self.tagger, part, tally)
-        counts = self.is_corrected or (part.prefer is not None and hasattr(self.tagger, "learner_"))
-        if counts:
-            X = self.tagger.features(models.documents_of(part, self.tagger)) if X is None else X
-            before = otherwise(self.tagger, part, X)
+        counts = self.is_corrected or (part.prefer is not None and self.was_there)
+        is_first_of_many = self.was_there and not self.learned and part.n_instances >= self._size
+        if X is None and (counts or self._judge or is_first_of_many):
+            X = self.tagger.features(models.documents_of(part, self.tagger))
+        if is_first_of_many:
+            self._judge = Judge(self.tagger)
+            if self.is_corrected and self._size >= _MANY:
+                self._go_gently(X)
+        elif self._judge is not None:
+            self._judge.test(self.tagger, part, X)
+        before = otherwise(self.tagger, part, X) if counts else 0
         self.is_whole = False
         try:
             learn_more(self.tagger, part, X)
@@ -44,13 +61,31 @@ class Lessons:
             self.otherwise_before += before
             self.otherwise_after += otherwise(self.tagger, part, X)
 
-    def told(self) -> str:
-        """What a tagger that is corrected says of it."""
-        if not self.is_corrected:
-            return ""
-        before, after = self.otherwise_before, self.otherwise_after
-        was = "was" if before == 1 else "were"
-        return f" as corrections: {before:,} {was} answered otherwise before, now {after:,}"
+    def _go_gently(self, X: Any) -> None:
+        ranker = self.tagger.corrected()
+        squares = np.asarray(sp.csr_array(X).multiply(X).sum(axis=1)).ravel()
+        usual = float(np.median(squares[squares > 0])) if (squares > 0).any() else 1.0
+        self._usual = {name: getattr(ranker, name) for name in ("C", "epochs")}
+        ranker.set_params(C=_PACE * ranker.wanted_margin(X) / usual, epochs=_EPOCHS)
+
+    def finish(self) -> Verdict | None:
+        """What came of it, where that can be told; later corrections count as usual."""
+        if self._usual:
+            self.tagger.learner_.set_params(**self._usual)
+        return None if self._judge is None else self._judge.verdict()
+
+    def told(self, verdict: Verdict | None) -> str:
+        """What has changed, in one line."""
+        told = ""
+        if self.is_corrected:
+            before, after = self.otherwise_before, self.otherwise_after
+            was = "was" if before == 1 else "were"
+            told = f" as corrections: {before:,} {was} answered otherwise before, now {after:,}"
+        if verdict is not None:
+            told += f"; {verdict.told()}"
+        elif self.was_there:
+            told += "; too few to judge what else has changed"
+        return told
 
 
 def learn_more(tagger: Any, part: Any, X: Any = None) -> None:
@@ -114,7 +149,7 @@ def otherwise(tagger: Any, part: Any, X: Any) -> int:
     new = (part.Y[:, columns] > 0).toarray() if columns else np.zeros((len(truth), 0), bool)
     is_wrong = wrong.any(axis=1) | new.any(axis=1)
     if part.prefer is not None:
-        is_wrong &= by_labels(part)
+        is_wrong &= models.by_labels(part)
         is_wrong |= [_is_violated(tagger, answer, i, pairs) for i, pairs in enumerate(part.prefer)]
     return int(is_wrong.sum())
 
@@ -131,11 +166,6 @@ def _is_violated(tagger: Any, answer: Any, row: int, pairs: Any) -> bool:
     return any(not of(better) > of(worse) for better, worse in pairs)
 
 
-def by_labels(part: Any) -> Any:
-    """Which rows are learned by their labels, and not by preferences alone."""
-    return (np.diff(part.Y.indptr) > 0) | np.array([not pairs for pairs in part.prefer], bool)
-
-
 def _tested(tagger: Any, part: Any, tally: Any) -> Any:
     """The features of the examples, if they have labels that the tagger can be tested on."""
     from labelrank.metrics import evaluate_ranking
@@ -145,7 +175,7 @@ def _tested(tagger: Any, part: Any, tally: Any) -> Any:
         return None
     X = tagger.features(models.documents_of(part, tagger))
     Y = models.relevance_of(part, tagger, warn=False)
-    rows = slice(None) if part.prefer is None else np.flatnonzero(by_labels(part))
+    rows = slice(None) if part.prefer is None else models.by_labels(part)
     if Y[rows].shape[0]:
         scores = tagger.decision_function(X[rows])
         tally.add(evaluate_ranking(Y[rows], scores), len(scores))

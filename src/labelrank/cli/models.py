@@ -251,6 +251,15 @@ def stated_apart(dataset: Any) -> tuple[Any, Any]:
     return labelled, stated
 
 
+def by_labels(dataset: Any) -> Any:
+    """Which rows are learned by their labels, and not by preferences alone."""
+    import numpy as np
+
+    if dataset.prefer is None:
+        return np.ones(dataset.n_instances, bool)
+    return (np.diff(dataset.Y.indptr) > 0) | ~np.array(list(map(bool, dataset.prefer)), bool)
+
+
 def check_stated(dataset: Any, names: Sequence[Any]) -> None:
     """Refuse preferences among labels that are none of these names."""
     named = {label for row in dataset.prefer for pair in row for label in pair if label is not None}
@@ -287,10 +296,10 @@ def tell_unknown(strange: Sequence[str]) -> None:
 
 def known_relevance(dataset: Any, tagger: Any) -> Any:
     """Relevance of the data in the columns of the model, maybe of none of its labels."""
-    return _in_columns(dataset, tagger.label_names_)
+    return in_columns(dataset, tagger.label_names_)
 
 
-def _in_columns(dataset: Any, names: Sequence[Any]) -> Any:
+def in_columns(dataset: Any, names: Sequence[Any]) -> Any:
     """Relevance of the data in columns of these names; other labels are left out."""
     import numpy as np
     import scipy.sparse as sp
@@ -314,7 +323,7 @@ def make_codes(learner: Any, source: Any, names: Sequence[Any]) -> None:
             "--learner EP-PLM, EP-PLM+ or 'bagged EP-PLM'"
         )
     parts = (part for part, _ in source.batches(_LABELS_AT_ONCE))
-    inner.fit_codes(_in_columns(part, names) for part in parts)
+    inner.fit_codes(in_columns(part, names) for part in parts)
     if not inner.codes.any():
         raise InputError(f"got --codes-from {source.data}, which has none of the labels of DATA")
 

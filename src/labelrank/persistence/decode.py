@@ -61,11 +61,30 @@ def _without_count(old: Contents) -> Contents:
     return Contents(old.parameters, None if old.parts is None else {**old.parts, "count_": None})
 
 
+def _packed(old: Contents) -> Contents:
+    """All its steps had asked for what is asked for now, and Θ for the whole margin."""
+    now = {"cut": 1.0, **old.parameters}
+    if old.parts is None:
+        return Contents(now, None)
+    parts = dict(old.parts)
+    names = ("instances", "pointers", "better", "worse", "moves")
+    steps = {name: parts.pop(name) for name in names} | {"reached": parts.pop("reach")}
+    size, n_labels = len(steps["reached"]), steps["moves"].shape[1] - 1
+    steps["n_labels"] = np.full(size, n_labels)
+    steps["by_relevance"] = np.zeros(size, bool)
+    steps["relevance"] = sp.csr_array((size, n_labels), dtype=np.float64)
+    for name, none in (("C", math.inf), ("margin", math.nan)):
+        asked = old.parameters.get(name)
+        steps["most" if name == "C" else name] = np.full(size, none if asked is None else asked)
+    return Contents(now, {**parts, "steps": class_of("PackedSteps")(**steps)})
+
+
 OLDER: dict[tuple[str, int], Callable[[Contents], Contents]] = {
     ("AutoRanker", 1): _of_members,
     ("AutoRanker", 2): _without_count,
     ("AutoRanker", 3): lambda old: old,  # it knew no targets of several classes
     ("NumberPart", 1): lambda old: old,  # it did not keep the range of what it learned
+    ("CorrectedRanker", 1): _packed,
     ("Weighting", 1): _with_scales,
     ("Tagger", 1): lambda old: old,  # it did not know rows again
     # Perceptrons had no constant.

@@ -47,6 +47,7 @@ _PARTS = {
     "Weighting": "learners.auto.weighting", "Line": "learners.auto.blend",
     "Member": "learners.auto.blend", "TargetInfo": "relevance", "LabelCounts": "relevance",
     "TextColumn": "text", "LearnedRows": "learned",
+    "PackedSteps": "learners.corrections.packed",
     "Trees": "learners.trees.forest", "NystroemFeatures": "learners.features.nystroem",
     "Column": "table.roles", "TablePreparation": "table.preparation",
     **dict.fromkeys(("NumberPart", "CategoryPart", "VectorPart", "TextPart"), "table.parts"),

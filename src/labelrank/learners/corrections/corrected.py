@@ -8,10 +8,13 @@ order, at most ten times, in score space, by
 
 (Crammer et al. 2006, PA-I; an arc moves its labels by C at most in one step); then D += x ⊗ c. So
 D is a sum of steps, and the share of a past step t in the margin of a over b is (x·x_t)(c_a - c_b).
+m is the margin, of arcs over and under Θ a part of it.
 """
 
+import math
 import warnings
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -25,17 +28,19 @@ from sklearn.utils.metaestimators import available_if
 
 from labelrank import decoding
 from labelrank._types import Array, Float64, Int32
-from labelrank.declared import a_learner, array, nested, number, sparse, stored, value
+from labelrank.declared import a_learner, nested, number, stored, value
 from labelrank.errors import InputError
 from labelrank.interrupts import held_back
 from labelrank.learners.base import Explained, Explanation, LabelRanker, unchanged_if_refused
-from labelrank.learners.corrections.arc_steps import Weights, add, row, shift, step
+from labelrank.learners.corrections.arc_steps import Learned, Weights, add, shift, step
+from labelrank.learners.corrections.packed import PackedSteps, rows_of
 from labelrank.preferences import Arcs, checked_arcs
 from labelrank.relevance import TargetInfo
 
 _REACHED_BY = 100  # rows that tell what margins the base reaches
 _TRAINING_ROWS = 1000
 _SIDE = 1e30
+_UNMOVED = np.zeros(0, np.int32), np.zeros(0)
 
 
 class Step(NamedTuple):
@@ -51,14 +56,8 @@ class Step(NamedTuple):
 
 
 @stored(
-    "CorrectedRanker", 1,
-    base_=nested(), reached_=value(float, optional=True),
-    instances=sparse("steps", "d", attribute="_x"),
-    pointers=array("i8", "steps+1", attribute="_ptr", points_into="better"),
-    better=array("i4", "arcs", attribute="_better"),
-    worse=array("i4", "arcs", attribute="_worse"),
-    moves=sparse("steps", "K+1", attribute="_moves"),
-    reach=array("f8", "steps", attribute="_reach"),
+    "CorrectedRanker", 2, base_=nested(), reached_=value(float, optional=True),
+    steps=nested("PackedSteps", attribute="_packed"),
 )  # fmt: skip
 @dataclass(eq=False, repr=False)
 class CorrectedRanker(Explained, LabelRanker):
@@ -79,6 +78,10 @@ class CorrectedRanker(Explained, LabelRanker):
     margin : float or None
         By how much arcs are to hold. None: the median margin over Θ of what the base takes to be
         relevant, on what `fit` has learned, else on the first hundred rows corrected.
+    cut : float, default 0.4
+        Arcs over and under the threshold are to hold by this part of the margin.
+    epochs : int, default 1
+        How often `partial_fit` goes through what it gets; each time is a step for each row.
 
     Attributes
     ----------
@@ -101,6 +104,8 @@ class CorrectedRanker(Explained, LabelRanker):
     _: KW_ONLY
     C: float | None = number(None, above=0, or_none=True)
     margin: float | None = number(None, above=0, or_none=True)
+    cut: float = number(0.4, above=0)
+    epochs: int = number(1, least=1, whole=True)
 
     def _check_combinations(self) -> None:
         if not isinstance(self.base, LabelRanker):
@@ -133,32 +138,26 @@ class CorrectedRanker(Explained, LabelRanker):
     def _start(self) -> None:
         """No step yet. Θ is column 0 inside, label k column k + 1: a new one moves no column."""
         self.reached_ = None
-        self._x = sp.csr_array((0, self.n_features_in_), dtype=np.float64)
-        self._moves = sp.csr_array((0, self.n_labels_ + 1), dtype=np.float64)
-        self._ptr, self._reach = np.zeros(1, np.int64), np.zeros(0)
-        self._better, self._worse = np.zeros(0, np.int32), np.zeros(0, np.int32)
+        self._steps: list[Learned] = []
         self._weights: Weights = {}
 
     def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Self:
         """Learn instances and their relevance, in order: relevant over Θ over irrelevant labels.
 
-        Each relevant label is also learned over the twenty irrelevant ones that the base scores
-        highest, and over those of the next lower grade. `classes` may name further labels behind
+        Each relevant label is also learned over the fifty irrelevant ones that score highest by
+        then, and over those of the next lower grade. `classes` may name further labels behind
         the known ones. Unknown labels (NaN) take no part.
         """
 
-        def stated(scores: Float64) -> Arcs:
-            relevance = self.target_.read(Y, len(scores))
-            return Arcs.of_relevance(relevance, scores, threshold=not self.target_.one_class)
-
-        return self._taught(X, Y, classes, stated)
+        return self._taught(X, Y, classes, None)
 
     def learn_arcs(self, X: Any, arcs: Arcs, classes: Any = None) -> Self:
         """Learn preferences alone: row i of `arcs` is stated of instance i."""
 
-        return self._taught(X, "no_validation", classes, lambda s: checked_arcs(arcs, *s.shape))
+        return self._taught(X, "no_validation", classes, arcs)
 
-    def _taught(self, X: Any, Y: Any, classes: Any, stated: Callable[[Float64], Arcs]) -> Self:
+    def _taught(self, X: Any, Y: Any, classes: Any, arcs: Arcs | None) -> Self:
+        """Learn relevance Y, or else arcs."""
         with held_back(), unchanged_if_refused(self):
             self._begin() if not hasattr(self, "target_") else self.check_parameters()
             X = sp.csr_array(self._check_X(X, reset=False, Y=Y)).astype(np.float64)
@@ -166,79 +165,113 @@ class CorrectedRanker(Explained, LabelRanker):
             if classes is not None:
                 self._widen(self.target_.widened(classes))
             base = self._one_by_one(X)
-            arcs = stated(base)
-            self._x = sp.csr_array(sp.vstack([self._x, X], format="csr"))
-            self._ptr = np.concatenate([self._ptr, self._ptr[-1] + arcs.ptr[1:]])
-            for name, labels in (("_better", arcs.better), ("_worse", arcs.worse)):
-                inside = np.where(labels == arcs.n_labels, 0, labels + 1).astype(np.int32)
-                setattr(self, name, np.concatenate([getattr(self, name), inside]))
-            self._replay(base)
+            if arcs is None:
+                stated, epochs = _relevance_of(self.target_.read(Y, len(base))), self.epochs
+            else:
+                stated, epochs = _inside(checked_arcs(arcs, *base.shape)), 1
+            learned = self._asked(X, base, stated) * epochs
+            self._learn_steps(learned, np.tile(base, (epochs, 1)))
         _tell_empty(X)
         return self
+
+    def _asked(self, X: sp.csr_array, base: Float64, stated: Sequence[Any]) -> list[Learned]:
+        """What is to be learned of each row; no label has moved."""
+        most = math.inf if self.C is None else float(self.C)
+        margin = math.nan if self.margin is None else float(self.margin)
+        asked = []
+        for i, (scores, (better, worse, relevance)) in enumerate(zip(base, stated, strict=True)):
+            row = slice(X.indptr[i], X.indptr[i + 1])
+            x = X.indices[row].astype(np.int32), X.data[row]
+            wanted = self._reached(scores), most, margin
+            n = self.n_labels_
+            asked.append(Learned(*x, better, worse, relevance, n, *wanted, *_UNMOVED))
+        return asked
+
+    def wanted_margin(self, X: Any) -> float:
+        """By how much arcs of instances such as these are to hold, if they were learned now."""
+        if not hasattr(self, "target_"):
+            self._begin()
+        rows = sp.csr_array(self._check_X(X, reset=False)[:_REACHED_BY])
+        known = [one.reached for one in self._steps] + [
+            self._reached(scores) for scores in self._based(rows)[1]
+        ]
+        return float(self.margin or self.reached_ or _median(known[:_REACHED_BY]) or 1.0)
 
     def forget(self, step: int) -> Self:
         """Forget the step at this place of `steps_`: later ones are learned again without it.
 
         The state is that of the sequence without it, bit for bit; labels that it brought stay.
         """
-        n_steps = len(self._reach) if hasattr(self, "_reach") else 0
+        n_steps = len(getattr(self, "_steps", ()))
         if isinstance(step, bool) or not isinstance(step, int | np.integer):
             raise InputError(f"got step {step!r}; give a whole number")
         if not 0 <= step < n_steps:
             raise InputError(f"got step {step}, but there are {n_steps}; count them from 0")
         with held_back(), unchanged_if_refused(self):
-            kept = np.arange(n_steps) != step
-            of_kept = np.repeat(kept, np.diff(self._ptr))
-            self._better, self._worse = self._better[of_kept], self._worse[of_kept]
-            self._ptr = np.concatenate(([0], np.cumsum(np.diff(self._ptr)[kept])))
-            self._x = sp.csr_array(self._x[kept])
-            self._moves, self._reach = sp.csr_array(self._moves[:step]), self._reach[:step]
-            self._weights = self._summed()
-            self._replay(self._one_by_one(self._x[step:]))
+            before, after = self._steps[:step], self._steps[step + 1 :]
+            X = rows_of(after, self.n_features_in_)
+            self._steps, self._weights = before, self._summed(before)
+            self._learn_steps(after, self._one_by_one(X))
         return self
 
     def _widen(self, target: TargetInfo) -> None:
         if self.target_.one_class and len(target.classes) > self.n_labels_:
             raise InputError("got new classes of a class vector; only labels can be added")
-        more = len(target.classes) - self.n_labels_
         self.target_ = target
-        if more:
-            self._moves = self._moves.copy()
-            self._moves.resize((len(self._reach), self.n_labels_ + 1))
-            self._weights = {j: np.append(w, np.zeros(more)) for j, w in self._weights.items()}
 
     def _one_by_one(self, X: sp.csr_array) -> Float64:
         """What the base says of each instance alone: the same bits, whatever comes beside it."""
         rows = [self._based(X[[i]])[1] for i in range(X.shape[0])]
         return np.vstack([np.zeros((0, self.n_labels_)), *rows])
 
-    def _replay(self, base: Float64) -> None:
-        """Learn the last instances, of which the base says this."""
-        first, weights = len(self._reach), dict(self._weights)
-        moves = np.zeros_like(base, shape=(len(base), self.n_labels_ + 1))
-        self._reach = np.append(self._reach, [self._reached(row) for row in base])
-        for i, scores in enumerate(base):
-            t = first + i
-            x, span = row(self._x, t), slice(self._ptr[t], self._ptr[t + 1])
-            s = np.append(0.0, scores) + shift(weights, x, self.n_labels_ + 1)[0]
-            pairs = self._better[span].tolist(), self._worse[span].tolist()
-            moves[i] = step(s, *pairs, float(x.data @ x.data), self._margin(t), self.C)
-            add(weights, x, moves[i])
-        self._moves = sp.csr_array(sp.vstack([self._moves, sp.csr_array(moves)], format="csr"))
-        self._weights = weights
+    def _learn_steps(self, steps: Sequence[Learned], base: Float64) -> None:
+        """Learn these behind all others; the base says this of each."""
+        width, learned = self.n_labels_ + 1, list(self._steps)
+        fresh: Weights = {}
+        weights = ChainMap(fresh, self._weights)
+        for one, scores in zip(steps, base, strict=True):
+            x = rows_of([one], self.n_features_in_)
+            s = np.append(0.0, scores) + shift(weights, x, width)[0]
+            margin = self._margin(one, learned)
+            learned.append(self._stepped(one, s[: one.n_labels + 1], margin))
+            add(fresh, weights, learned[-1], width)
+        self._steps = learned
+        self._weights.update(fresh)
 
-    def _summed(self) -> Weights:
+    def _stepped(self, one: Learned, s: Float64, margin: float) -> Learned:
+        """The step taken, where Θ and the labels score s by now."""
+        better, worse = one.better, one.worse
+        if one.relevance is not None:
+            grades = np.zeros(one.n_labels)
+            grades[one.relevance[0]] = one.relevance[1]
+            arcs = Arcs.of_row(grades, s[1:], threshold=not self.target_.one_class)
+            better, worse = (np.where(side == len(grades), 0, side + 1) for side in arcs)
+        wanted = np.where((better == 0) | (worse == 0), self.cut * margin, margin)
+        c = step(s, better, worse, float(one.data @ one.data), wanted, one.most)
+        if one.relevance is not None:
+            failed = s[better] - s[worse] < wanted
+            better, worse = (side[failed].astype(np.int32) for side in (better, worse))
+        labels = np.flatnonzero(c).astype(np.int32)
+        return one._replace(better=better, worse=worse, labels=labels, moves=c[labels])
+
+    def _summed(self, steps: Sequence[Learned]) -> Weights:
         weights: Weights = {}
-        for t in range(self._moves.shape[0]):
-            add(weights, row(self._x, t), self._moves[[t]].toarray()[0])
+        for one in steps:
+            add(weights, weights, one, self.n_labels_ + 1)
         return weights
 
-    def _margin(self, t: int) -> float:
-        """By how much the arcs of step t are to hold."""
-        if self.margin is not None:
-            return float(self.margin)
-        known = self.reached_ or _median(self._reach[: min(t + 1, _REACHED_BY)])
+    def _margin(self, one: Learned, before: Sequence[Learned]) -> float:
+        """By how much the arcs of a step are to hold, behind those before."""
+        if not math.isnan(one.margin):
+            return one.margin
+        reached = [t.reached for t in [*before[:_REACHED_BY], one][:_REACHED_BY]]
+        known = self.reached_ or _median(reached)
         return 1.0 if known is None else known
+
+    def __copy__(self) -> Self:
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(vars(self), _weights=dict(getattr(self, "_weights", {})))
+        return copied
 
     def _reached(self, scores: Float64) -> float:
         """The base's margin over Θ in an instance, or of the first class over the second."""
@@ -250,7 +283,7 @@ class CorrectedRanker(Explained, LabelRanker):
 
     def _based(self, X: Any) -> tuple[Float64, Float64]:
         """Scores of the base, as they are and relative to its cut, with those of new labels."""
-        answer = self.base_.answer(X)
+        answer = self.base_._answered(X)  # noqa: SLF001
         raw = np.clip(answer.scores.astype(np.float64), -_SIDE, _SIDE)
         if self.target_.one_class:
             return raw, raw
@@ -293,18 +326,28 @@ class CorrectedRanker(Explained, LabelRanker):
         return decoding.falling(shares, decoding.rank(over + moved))
 
     @property
+    def _packed(self) -> PackedSteps:
+        if "_loaded" in vars(self):
+            return self._loaded
+        return PackedSteps.of(self._steps, self.n_features_in_, self.n_labels_)
+
+    @_packed.setter
+    def _packed(self, packed: PackedSteps) -> None:
+        self._loaded = packed
+
+    @property
     def steps_(self) -> list[Step]:
         """What was learned, in order."""
-        moves = np.roll(self._moves.toarray(), -1, axis=1)
-        better, worse = (
-            np.where(side == 0, self.n_labels_, side - 1).astype(np.int32)
-            for side in (self._better, self._worse)
-        )
-        spans = [slice(a, b) for a, b in pairwise(self._ptr)]
-        return [
-            Step(row(self._x, t), better[span], worse[span], moves[t])
-            for t, span in enumerate(spans)
-        ]
+        last = self.n_labels_
+        found = []
+        for one, move in zip(self._steps, self._packed.moves.toarray(), strict=True):
+            better, worse = (
+                np.where(side == 0, last, side - 1).astype(np.int32)
+                for side in (one.better, one.worse)
+            )
+            x = rows_of([one], self.n_features_in_)
+            found.append(Step(x, better, worse, np.roll(move, -1)))
+        return found
 
     @available_if(lambda self: hasattr(getattr(self, "base_", self.base), "why"))  # type: ignore[untyped-decorator]
     def why(self, x: Any, label: Any, over: Any = None) -> Explanation:
@@ -315,8 +358,10 @@ class CorrectedRanker(Explained, LabelRanker):
         stated = float(base[a] - (0.0 if b is None else base[b]))
         reason = self._base_reason(row, a, b, stated)
         columns = [a + 1, 0 if b is None else b + 1]
-        ahead, behind = self._moves[:, columns].toarray().T
-        shares = (self._x @ row.astype(np.float64).T).toarray().ravel() * (ahead - behind)
+        packed = self._packed
+        ahead, behind = packed.moves[:, columns].toarray().T
+        along = (packed.instances @ row.astype(np.float64).T).toarray().ravel()
+        shares = along * (ahead - behind)
         steps = np.flatnonzero(shares)
         steps = steps[np.argsort(-np.abs(shares[steps]), kind="stable")]
         names = self.classes_.tolist()
@@ -343,11 +388,12 @@ class CorrectedRanker(Explained, LabelRanker):
             raise ValueError("the base is of other features, or of more labels")
         if self.base_.target_.one_class != self.target_.one_class and n_known != self.n_labels_:
             raise ValueError("the base is of other targets")
-        for labels in (self._better, self._worse):
-            if len(labels) and not 0 <= labels.min() <= labels.max() <= self.n_labels_:
-                raise ValueError("an arc of a label that is not there")
-        self._x, self._moves = sp.csr_array(self._x), sp.csr_array(self._moves)
-        self._weights = self._summed()
+        packed = vars(self).pop("_loaded")
+        shapes = packed.instances.shape[1], packed.moves.shape[1]
+        if shapes != (self.n_features_in_, self.n_labels_ + 1):
+            raise ValueError("steps of other features or labels")
+        self._steps = packed.steps()
+        self._weights = self._summed(self._steps)
 
 
 def can_be_corrected(learner: Any) -> bool:
@@ -383,6 +429,23 @@ def relative(scores: Float64, members: Array, zero: float | None) -> Float64:
         return cut
     agree = ((scores - zero > 0) == members).all(axis=1, keepdims=True)
     return np.where(agree, scores - zero, cut)
+
+
+def _inside(arcs: Arcs) -> list[Any]:
+    """The arcs of each row, with Θ at 0 and label k at k + 1; there is no relevance."""
+    better, worse = (
+        np.where(labels == arcs.n_labels, 0, labels + 1).astype(np.int32)
+        for labels in (arcs.better, arcs.worse)
+    )
+    spans = [slice(a, b) for a, b in pairwise(arcs.ptr.tolist())]
+    return [(better[span], worse[span], None) for span in spans]
+
+
+def _relevance_of(Y: sp.csr_array) -> list[Any]:
+    """No arcs yet, and the relevance of each row."""
+    none = np.zeros(0, np.int32)
+    spans = [slice(a, b) for a, b in pairwise(Y.indptr.tolist())]
+    return [(none, none, (Y.indices[span].astype(np.int32), Y.data[span])) for span in spans]
 
 
 def _median(reached: Any) -> float | None:
