@@ -322,8 +322,39 @@ def test_preferences_may_name_new_labels(how, labels):
     assert ("gold" in tagger.predict(["rye and oil"])[0]) == (how == "add")
 
 
-def test_a_text_without_a_known_word_teaches_no_preference_and_says_so():
+def test_a_text_without_any_word_teaches_no_preference_and_says_so():
     tagger = Tagger(BinaryRelevanceSVM(random_state=0)).fit(["rye", "oil"], [["rye"], ["oil"]])
     with pytest.warns(UserWarning, match="no feature"):
-        tagger.learn_arcs(["zzz"], [[("oil", "rye")]])
+        tagger.learn_arcs(["!"], [[("oil", "rye")]])
     assert not tagger.learner_.steps_[0].coefficients.any()
+
+
+def test_a_word_that_was_not_met_in_training_carries_a_correction(tmp_path):
+    tagger = Tagger(BinaryRelevanceSVM(random_state=0))
+    tagger.fit(["rye and oats", "oil and sea"], [["rye"], ["oil"]])
+    before = tagger.decision_function(["oil", "zzz", "oil yyy"])
+    tagger.learn_arcs(["oil zzz"], [[("rye", None), (None, "oil")]])
+    assert tagger.predict(["oil zzz"]) == [["rye"]]
+    loaded = persistence.load(persistence.save(tagger, tmp_path / "m"))
+    after = loaded.decision_function(["oil", "zzz", "oil yyy"])
+    assert after[1, 1] > before[1, 1]
+    np.testing.assert_allclose(after[2] - after[0], before[2] - before[0])
+    reason = loaded.why("oil zzz", "rye", over="oil")
+    assert reason.margin == pytest.approx(
+        reason.contributions.sum() + reason.shares.sum() + reason.constant
+    )
+    assert len(loaded.get_feature_names_out()) == loaded.learner_.n_features_in_
+    assert loaded.summary_["n_features"] == 5
+
+
+def test_what_is_known_weighs_as_before_beside_words_that_are_not():
+    vectorizer = TextVectorizer().fit(["rye and oats", "oil and sea", "rye oil"])
+    texts = ["rye zzz zzz", "yyy", "oil and rye", ""]
+    wide = vectorizer.overflowing(texts, 64)
+    np.testing.assert_array_equal(wide[:, :5].toarray(), vectorizer.transform(texts).toarray())
+    behind = wide[:, 5:].toarray()
+    rarest = vectorizer.idf_.max()
+    rye = vectorizer.idf_[vectorizer.terms_.index("rye")]
+    assert behind[0].max() == pytest.approx(2 * rarest / rye)
+    assert behind[1].max() == pytest.approx(1.0)
+    assert not behind[2:].any()

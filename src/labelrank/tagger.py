@@ -29,16 +29,17 @@ from labelrank.encoder import TextEncoder, is_encoder
 from labelrank.errors import InputError, unknown_label
 from labelrank.interrupts import held_back
 from labelrank.learned import LearnedRows, Met
-from labelrank.learners.base import Answer, LabelRanker
+from labelrank.learners.base import Answer, LabelRanker, unchanged_if_refused
 from labelrank.preferences import Arcs, checked_pairs
 from labelrank.relevance import RelevanceBinarizer, check_relevance, label_lists
 from labelrank.resources import blocks
 from labelrank.rows import canonical, short_indices
 from labelrank.table import is_frame
-from labelrank.text import REPRESENTATIONS, TextColumn, make_vectorizer
+from labelrank.text import REPRESENTATIONS, TextColumn, TextVectorizer, make_vectorizer
 
 Names = Sequence[Any] | None
 _SCORES_AT_ONCE = 2**22
+OVERFLOW = 2**14  # columns for words that were not met in training
 _SUMMARY: dict[str, Any] = {
     **dict.fromkeys(("data", "representation", "learner", "labelrank", "date"), str),
     **dict.fromkeys(("n_documents", "n_features", "n_labels"), int),
@@ -94,6 +95,7 @@ class Tagger(BaseEstimator):
     vectorizer_ : the fitted vectoriser (for tables a TablePreparation); None after matrices
     reading_ : dict or None, how the file was read that the model learned
     summary_ : dict of what the model was trained on, by what, when, and how long it took
+        `in_pieces` is there where `partial_fit` began it.
     learned_rows_ : LearnedRows or None, a sample by which rows it has learned are known again
 
     Examples
@@ -165,7 +167,7 @@ class Tagger(BaseEstimator):
         learned; a second one does not.
         """
         is_first = not hasattr(self, "label_names_")
-        with held_back():
+        with held_back(), unchanged_if_refused(self):
             self._taught(documents, labels, label_names, name)
             self.reading_ = reading if is_first else self.reading_
         return self
@@ -182,13 +184,14 @@ class Tagger(BaseEstimator):
         'oil'
         """
         check_is_fitted(self)
-        with held_back():
+        with held_back(), unchanged_if_refused(self):
             began = time.perf_counter()
             check_parameters(self)
             names, arcs = self._stated(prefer)
-            X, learner = self.features(documents), self._correctable()
+            learner = self.corrected()
+            X = self.features(documents)
             learner.learn_arcs(X, arcs, classes=np.arange(len(names)))
-            self.learner_, self.label_names_ = learner, names
+            self.label_names_ = names
             self.remember(documents)
             self.summary_ = self._summary(X.shape, self.summary_, began)
         return self
@@ -212,13 +215,11 @@ class Tagger(BaseEstimator):
         return names, Arcs.of(triples, n_rows=len(stated), n_labels=len(names))
 
     def corrected(self) -> Any:
-        """The learner, from now on within a `CorrectedRanker`: what follows are corrections."""
-        check_is_fitted(self)
-        self.learner_ = self._correctable()
-        return self.learner_
+        """The learner, from now on within a `CorrectedRanker`: what follows are corrections.
 
-    def _correctable(self) -> Any:
-        """The learner, within a `CorrectedRanker` that takes corrections."""
+        Of texts, words that were not met in training have columns of their own, by their hash.
+        """
+        check_is_fitted(self)
         from labelrank.learners.corrections.corrected import CorrectedRanker, can_be_corrected
 
         learner = self.learner_
@@ -229,7 +230,9 @@ class Tagger(BaseEstimator):
                 f"{type(learner).__name__} cannot be corrected; use a label ranker that reads "
                 "features"
             )
-        return CorrectedRanker(learner)
+        has_words = isinstance(self.vectorizer_, TextVectorizer) and self.vectorizer_.terms_
+        self.learner_ = CorrectedRanker(learner, overflow=OVERFLOW if has_words else 0).begin()
+        return self.learner_
 
     def _taught(self, documents: Any, labels: Any, label_names: Names, name: str | None) -> None:
         began = time.perf_counter()
@@ -237,7 +240,7 @@ class Tagger(BaseEstimator):
         is_first = not hasattr(self, "label_names_")
         learner = self._fresh_learner(in_pieces=True) if is_first else self.learner_
         if not is_first and self.is_corrected_:
-            learner = self._correctable()
+            learner = self.corrected()
         if not hasattr(learner, "partial_fit"):
             raise InputError(
                 f"{type(learner).__name__} cannot learn in pieces; "
@@ -257,7 +260,7 @@ class Tagger(BaseEstimator):
             self.learned_rows_ = LearnedRows.of(documents, _columns_read(vectorizer))
         else:
             self.remember(documents)
-        before = {} if is_first else self.summary_
+        before = {"in_pieces": True} if is_first else self.summary_
         self.summary_ = self._summary(X.shape, before | ({"data": name} if name else {}), began)
 
     def remember(self, documents: Any) -> None:
@@ -282,7 +285,7 @@ class Tagger(BaseEstimator):
         if self.vectorizer_ is None and is_matrix:
             return _sound(documents)
         if self.vectorizer_ is not None and _kind(documents) == wanted:
-            X = self.vectorizer_.transform(documents)
+            X = self._vectors(documents)
             return X.view(_Features) if type(X) is np.ndarray and wanted == "a table" else X
         is_made = wanted != "a table" or sp.issparse(documents) or isinstance(documents, _Features)
         width = getattr(self.learner_, "n_features_in_", None)
@@ -292,6 +295,11 @@ class Tagger(BaseEstimator):
             f"got {type(documents).__name__}, but the model was trained on other input; "
             f"give {wanted}"
         )
+
+    def _vectors(self, documents: Any) -> Any:
+        if overflow := getattr(self.learner_, "overflow", 0):
+            return self.vectorizer_.overflowing(documents, overflow)
+        return self.vectorizer_.transform(documents)
 
     @property
     def reads_(self) -> str:
@@ -391,7 +399,9 @@ class Tagger(BaseEstimator):
         """The term of each feature, or `x0`, `x1`, ... after unnamed feature matrices."""
         check_is_fitted(self)
         if self.vectorizer_ is not None:
-            return np.asarray(self.vectorizer_.get_feature_names_out(), dtype=object)
+            names = self.vectorizer_.get_feature_names_out()
+            unknown = [f"unknown{j}" for j in range(getattr(self.learner_, "overflow", 0))]
+            return np.asarray([*names, *unknown], dtype=object)
         names = getattr(self.learner_, "feature_names_in_", None)
         if names is None:
             names = [f"x{j}" for j in range(self.learner_.n_features_in_)]
@@ -410,7 +420,7 @@ class Tagger(BaseEstimator):
         if isinstance(learner, LabelRanker) and learner.n_labels_ != len(names):
             raise ValueError(f"{len(names)} label names for {learner.n_labels_} labels")
         made = getattr(self.vectorizer_, "n_columns_", None)
-        width = getattr(learner, "n_features_in_", None)
+        width = getattr(learner, "n_features_in_", 0) - getattr(learner, "overflow", 0)
         if made is not None and width != made:
             raise ValueError(f"a vectoriser of {made} features for a learner of {width}")
         summary = self.summary_ if isinstance(self.summary_, dict) else {}
@@ -497,14 +507,14 @@ class Tagger(BaseEstimator):
         return {
             "data": before.get("data") or "",
             "n_documents": before.get("n_documents", 0) + int(shape[0]),
-            "n_features": int(shape[1]),
+            "n_features": int(shape[1]) - getattr(self.learner_, "overflow", 0),
             "n_labels": len(self.label_names_),
             "representation": "table" if is_table else getattr(vectorizer, "representation", kind),
             "learner": type(self.learner_).__name__,
             "seconds": round(seconds, 3),
             "labelrank": __version__,
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
+        } | ({"in_pieces": True} if before.get("in_pieces") else {})
 
 
 def ranked_labels(

@@ -4,6 +4,7 @@ The `max_terms` terms in most *documents* are kept; scikit-learn ranks by total 
 favours words repeated in a few long texts. Hashing learns nothing, so it suits streams.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer
+from sklearn.utils import murmurhash3_32
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank._estimators import BaseEstimator, TransformerMixin
@@ -22,6 +24,7 @@ from labelrank._types import Array
 from labelrank.declared import anything, array, check_parameters, choice, flag, number, stored
 from labelrank.errors import InputError
 from labelrank.relevance import listed
+from labelrank.rows import of_lengths
 
 REPRESENTATIONS = ("tfidf", "bag", "set", "hashing")
 HASHING_FEATURES = 2**18
@@ -147,6 +150,48 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         if not texts:
             return sp.csr_array((0, self.n_columns_), dtype=np.float32)
         return self._weighted(self.counter_.transform(texts))
+
+    def overflowing(self, texts: Iterable[str], n_hashed: int) -> sp.csr_array:
+        """Features of the texts, and `n_hashed` columns behind them for terms not met in `fit`.
+
+        Such a term counts as one that was met in a single document; its column is its hash.
+        """
+        check_is_fitted(self)
+        texts = check_texts(texts)
+        empty = sp.csr_array((0, self.n_columns_), dtype=np.float32)
+        known = self._weighted(self.counter_.transform(texts)) if texts else empty
+        words, vocabulary = self.counter_.build_analyzer(), self.counter_.vocabulary_
+        highest = 1.0 if self.idf_ is None else float(self.idf_.max())
+        rows = []
+        for i, text in enumerate(texts):
+            counts = Counter(words(text))
+            row = slice(known.indptr[i], known.indptr[i + 1])
+            scale = self._scale(counts, known.indices[row], known.data[row])
+            hashed: dict[int, float] = {}
+            for term in sorted(counts.keys() - vocabulary.keys()):
+                column = murmurhash3_32(term, positive=True) % n_hashed
+                hashed[column] = hashed.get(column, 0.0) + self._counted_as(counts[term]) * highest
+            length = scale or math.sqrt(sum(value * value for value in hashed.values()))
+            rows.append({column: value / length for column, value in sorted(hashed.items())})
+        sizes = [len(row) for row in rows]
+        columns = np.array([column for row in rows for column in row], np.int32)
+        values = np.array([value for row in rows for value in row.values()], np.float32)
+        behind = of_lengths(sizes, columns, values, n_hashed)
+        return sp.csr_array(sp.hstack([known, behind], format="csr"))
+
+    def _scale(self, counts: Mapping[str, int], columns: Any, values: Any) -> float:
+        """What the weights of a text were divided by; 0 where it has none and they are scaled."""
+        if self._unfitted_weights().norm is None:
+            return 1.0
+        if not len(columns):
+            return 0.0
+        term = (self.terms_ or [])[columns[0]]
+        weight = 1.0 if self.idf_ is None else float(self.idf_[columns[0]])
+        return self._counted_as(counts[term]) * weight / float(values[0])
+
+    def _counted_as(self, count: int) -> float:
+        count = min(count, 1) if self.representation == "set" else count
+        return 1.0 + math.log(count) if self.sublinear_tf else float(count)
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[Any]:
         """The term of each column (`hash0`, `hash1`, ... for hashed ones)."""

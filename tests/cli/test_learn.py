@@ -35,7 +35,7 @@ def model(run, tmp_path):
         encoding="utf-8",
     )
     path = tmp_path / "m.labelrank"
-    assert run("fit", lines, "-o", path, "-q", "-l", "BR+").exit_code == 0
+    assert run("learn", path, lines, "-q", "-l", "BR+", "--representation", "tfidf").exit_code == 0
     return path
 
 
@@ -190,11 +190,11 @@ STRANGE = '{"text": "zzz", "labels": ["oil"]}\n'
 RIGHT = '{"text": "oil of rye", "labels": ["trade"]}\n'
 
 
-@pytest.fixture
-def frozen(run, news, tmp_path):
-    """What `fit` makes without options: it cannot learn in pieces."""
-    path = tmp_path / "auto.labelrank"
-    assert run("fit", news, "-o", path, "-q").exit_code == 0
+@pytest.fixture(params=["auto", "BR+"])
+def frozen(run, news, tmp_path, request):
+    """What `fit` makes; auto cannot learn in pieces, BR+ would average a correction away."""
+    path = tmp_path / "fitted.labelrank"
+    assert run("fit", news, "-o", path, "-q", "-l", request.param).exit_code == 0
     return path
 
 
@@ -230,9 +230,15 @@ def test_corrections_come_in_batches_with_new_labels_and_a_curve(run, frozen, st
     assert len(curve.read_text().splitlines()) == 3
 
 
-def test_a_text_without_a_known_word_teaches_nothing_and_says_so(run, frozen):
+def test_a_text_without_a_known_word_is_learned_by_its_own(run, frozen):
+    done = run("learn", frozen, "-", "--format", "jsonl", stdin=STRANGE)
+    assert done.exit_code == 0, done.output
+    assert persistence.load(frozen).predict(["zzz"]) == [["oil"]]
+
+
+def test_a_text_without_any_word_teaches_nothing_and_says_so(run, frozen):
     with pytest.warns(UserWarning, match="1 of 1 instances have no feature"):
-        done = run("learn", frozen, "-", "--format", "jsonl", stdin=STRANGE)
+        done = run("learn", frozen, "-", "--format", "jsonl", stdin=STRANGE.replace("zzz", "!"))
     assert done.exit_code == 0, done.output
 
 
@@ -240,13 +246,13 @@ PREFER = '{"text": "oil of rye", "prefer": [["trade", null], [null, "oil"], ["gr
 BOTH = '{"text": "oil of rye", "labels": ["oil"], "prefer": [["oil", "trade"]]}\n'
 
 
-@pytest.mark.parametrize("kind", ["frozen", "model"])
-def test_any_model_learns_single_preferences_at_once(run, request, kind):
-    path = request.getfixturevalue(kind)
+@pytest.mark.parametrize("begun_by", ["fit", "learn"])
+def test_any_model_learns_single_preferences_at_once(run, frozen, model, begun_by):
+    path = frozen if begun_by == "fit" else model
     done = run("learn", path, "-", "--format", "jsonl", stdin=PREFER)
     assert done.exit_code == 0, done.output
     assert "1 example into" in done.output
-    assert "as corrections: 1 was answered otherwise before, now 0" in done.output
+    assert " answered otherwise before, now 0" in done.output
     taught = persistence.load(path)
     ranked = {label: in_set for label, _, in_set in taught.rank(["oil of rye"])[0]}
     assert ranked["trade"]
@@ -256,6 +262,7 @@ def test_any_model_learns_single_preferences_at_once(run, request, kind):
 
 def test_rows_are_learned_in_their_order_labels_first(run, frozen, tmp_path):
     reference = persistence.load(frozen)
+    reference.corrected()
     reference.partial_fit(["oil of rye"], [["trade"]])
     reference.learn_arcs(["oil of rye"], [[("trade", None), (None, "oil"), ("grain", "oil")]])
     reference.partial_fit(["oil of rye"], [["oil"]])

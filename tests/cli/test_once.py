@@ -69,7 +69,11 @@ def test_answers_need_every_document_once(run, model, news, calls, command):
     assert calls == {"features": 1, "scores": 1, "texts": 1}
 
 
-def test_a_batch_is_tested_and_learned_by_the_same_features(run, model, news, tmp_path, calls):
-    done = run("learn", model, news, "-o", tmp_path / "m", "--curve", tmp_path / "c", "--batch", 2)
+def test_a_batch_is_tested_and_learned_by_the_same_features(run, news, tmp_path, calls):
+    begun = tmp_path / "begun"
+    assert run("learn", begun, news, "-l", "BR+", "-q").exit_code == 0
+    calls.clear()
+    done = run("learn", begun, news, "-o", tmp_path / "m", "--curve", tmp_path / "c", "--batch", 2)
     assert done.exit_code == 0, done.output
-    assert (calls["features"], calls["scores"], calls["texts"]) == (2, 2, 2)
+    # The second batch is also scored by the model as it was, and as it is, to judge it.
+    assert (calls["features"], calls["scores"], calls["texts"]) == (2, 4, 2)

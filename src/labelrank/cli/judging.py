@@ -53,13 +53,12 @@ class Verdict(NamedTuple):
 
 def compared(before: Any, now: Any, dataset: Any) -> Verdict:
     """Two models on the labelled rows of a data set that neither has learned."""
-    truth = models.known_relevance(dataset, before)
     counts = []
     for one in (before, now):
-        answer = one.answer(models.documents_of(dataset, one))
-        place = {str(name): k for k, name in enumerate(one.label_names_)}
-        columns = [place[str(name)] for name in before.label_names_]
-        counts.append(_count([part[:, columns] for part in answer], truth))
+        known = set(map(str, one.label_names_))
+        more = [name for name in now.label_names_ if str(name) not in known]
+        truth = models.in_columns(dataset, [*one.label_names_, *more])
+        counts.append(_count(one.answer(models.documents_of(dataset, one)), truth))
     return _verdict(dataset.n_instances, *counts)
 
 
@@ -77,7 +76,7 @@ class Judge:
     def test(self, tagger: Any, part: Any, X: Any) -> None:
         """Count how both answer the examples that state labels."""
         rows = np.flatnonzero(models.by_labels(part))
-        truth = models.known_relevance(part, self.before)[rows]
+        truth = models.known_relevance(part, tagger)[rows]
         if truth.shape[0]:
             sides = (_count(one.answer(X[rows]), truth) for one in (self.before, tagger))
             self._counts.append((truth.shape[0], *sides))
@@ -94,11 +93,12 @@ class Judge:
 
 
 def _count(answer: Any, truth: Any) -> Count:
-    """Of the labels that the model knew before."""
+    """Labels that the model does not know come last."""
     from labelrank.metrics import average_precision_loss
 
-    n_labels = truth.shape[1]
-    scores, members = (np.asarray(part)[:, :n_labels] for part in answer)
+    more = ((0, 0), (0, truth.shape[1] - answer.scores.shape[1]))
+    scores = np.pad(answer.scores.astype(np.float64), more, constant_values=-np.inf)
+    members = np.pad(answer.members, more)
     ranked = _set_first(scores, members)
     losses = average_precision_loss(truth, ranked, per_instance=True)
     grades = truth.toarray()

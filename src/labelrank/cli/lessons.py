@@ -37,8 +37,8 @@ class Lessons:
 
     def teach(self, part: Any, tally: Any) -> None:
         """Rank the examples by what was learned before, where that is asked for, and learn them."""
+        counts = self._take_corrections(part)
         X = None if tally is None else _tested(self.tagger, part, tally)
-        counts = self.is_corrected or (part.prefer is not None and self.was_there)
         is_first_of_many = self.was_there and not self.learned and part.n_instances >= self._size
         if X is None and (counts or self._judge or is_first_of_many):
             X = self.tagger.features(models.documents_of(part, self.tagger))
@@ -60,6 +60,24 @@ class Lessons:
         if counts:
             self.otherwise_before += before
             self.otherwise_after += otherwise(self.tagger, part, X)
+
+    def _take_corrections(self, part: Any) -> bool:
+        """Whether these are corrections; their features are then more than those of the base.
+
+        Only what learns in pieces and was begun so goes on by itself: to an average over all that
+        `fit` has learned, a correction would be nothing.
+        """
+        from labelrank.learners.corrections.corrected import can_be_corrected
+
+        states = part.prefer is not None and any(part.prefer)
+        if states:
+            _check(self.tagger, part)
+        if not hasattr(self.tagger, "learner_"):
+            return False
+        is_fitted_whole = "in_pieces" not in self.tagger.summary_
+        if states or (is_fitted_whole and can_be_corrected(self.tagger.learner_)):
+            self.tagger.corrected()
+        return self.is_corrected
 
     def _go_gently(self, X: Any) -> None:
         ranker = self.tagger.corrected()
@@ -96,7 +114,6 @@ def learn_more(tagger: Any, part: Any, X: Any = None) -> None:
     if part.prefer is None or not any(part.prefer):
         models.learn_more(tagger, part, X)
         return
-    _check(tagger, part)
     X = tagger.features(models.documents_of(part, tagger)) if X is None else X
     for rows, is_stated in _runs(part):
         piece = part.subset(np.arange(rows.start, rows.stop))

@@ -80,6 +80,8 @@ class CorrectedRanker(Explained, LabelRanker):
         relevant, on what `fit` has learned, else on the first hundred rows corrected.
     cut : float, default 0.4
         Arcs over and under the threshold are to hold by this part of the margin.
+    overflow : int, default 0
+        The last columns of X, so many, are of corrections alone: the base does not know them.
     epochs : int, default 1
         How often `partial_fit` goes through what it gets; each time is a step for each row.
 
@@ -105,6 +107,7 @@ class CorrectedRanker(Explained, LabelRanker):
     C: float | None = number(None, above=0, or_none=True)
     margin: float | None = number(None, above=0, or_none=True)
     cut: float = number(0.4, above=0)
+    overflow: int = number(0, least=0, whole=True)
     epochs: int = number(1, least=1, whole=True)
 
     def _check_combinations(self) -> None:
@@ -112,14 +115,21 @@ class CorrectedRanker(Explained, LabelRanker):
             raise InputError(f"got base={self.base!r}; give a learner of labelrank")
 
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
-        self.base_ = clone(self.base).fit(X, Y)
+        if self.overflow >= X.shape[1]:
+            raise InputError(f"got overflow={self.overflow} of {X.shape[1]} columns; leave some")
+        self.base_ = clone(self.base).fit(X[:, : X.shape[1] - self.overflow], Y)
         self._start()
         some = self._based(sp.csr_array(X[:_TRAINING_ROWS]))[1]
         self.reached_: float | None = _median([self._reached(row) for row in some])
 
-    def _begin(self) -> None:
-        """Take the base as it is."""
+    def begin(self) -> Self:
+        """Take the base as it is, fitted, without a correction; nothing if that was done."""
         self.check_parameters()
+        if not hasattr(self, "target_"):
+            self._begin()
+        return self
+
+    def _begin(self) -> None:
         if not hasattr(self.base, "target_"):
             raise NotFittedError("got a base that is not fitted; fit it on labels first")
         if not can_be_corrected(self.base):
@@ -129,9 +139,11 @@ class CorrectedRanker(Explained, LabelRanker):
             )
         target = self.base.target_
         self.target_ = TargetInfo(target.classes, target.one_class, target.sparse, target.dtype)
-        for name in ("n_features_in_", "feature_names_in_", "cardinality_", "n_seen_"):
+        names = () if self.overflow else ("feature_names_in_",)
+        for name in (*names, "cardinality_", "n_seen_"):
             if hasattr(self.base, name):
                 setattr(self, name, getattr(self.base, name))
+        self.n_features_in_ = self.base.n_features_in_ + int(self.overflow)
         self.base_ = self.base
         self._start()
 
@@ -159,7 +171,7 @@ class CorrectedRanker(Explained, LabelRanker):
     def _taught(self, X: Any, Y: Any, classes: Any, arcs: Arcs | None) -> Self:
         """Learn relevance Y, or else arcs."""
         with held_back(), unchanged_if_refused(self):
-            self._begin() if not hasattr(self, "target_") else self.check_parameters()
+            self.begin()
             X = sp.csr_array(self._check_X(X, reset=False, Y=Y)).astype(np.float64)
             X.eliminate_zeros()
             if classes is not None:
@@ -189,8 +201,7 @@ class CorrectedRanker(Explained, LabelRanker):
 
     def wanted_margin(self, X: Any) -> float:
         """By how much arcs of instances such as these are to hold, if they were learned now."""
-        if not hasattr(self, "target_"):
-            self._begin()
+        self.begin()
         rows = sp.csr_array(self._check_X(X, reset=False)[:_REACHED_BY])
         known = [one.reached for one in self._steps] + [
             self._reached(scores) for scores in self._based(rows)[1]
@@ -283,7 +294,7 @@ class CorrectedRanker(Explained, LabelRanker):
 
     def _based(self, X: Any) -> tuple[Float64, Float64]:
         """Scores of the base, as they are and relative to its cut, with those of new labels."""
-        answer = self.base_._answered(X)  # noqa: SLF001
+        answer = self.base_._answered(self._known(X))  # noqa: SLF001
         raw = np.clip(answer.scores.astype(np.float64), -_SIDE, _SIDE)
         if self.target_.one_class:
             return raw, raw
@@ -292,6 +303,10 @@ class CorrectedRanker(Explained, LabelRanker):
         lowest = np.minimum(over.min(axis=1, keepdims=True), 0.0)
         new = np.repeat(raw.min(axis=1, keepdims=True), more, axis=1)
         return np.hstack([raw, new]), np.hstack([over, np.repeat(lowest, more, axis=1)])
+
+    def _known(self, X: Any) -> Any:
+        """The columns that the base knows."""
+        return X[:, : self.base_.n_features_in_] if self.overflow else X
 
     def _corrections(self, X: Any) -> Float64:
         moved = shift(self._weights, sp.csr_array(X), self.n_labels_ + 1)
@@ -319,6 +334,7 @@ class CorrectedRanker(Explained, LabelRanker):
         if self.target_.one_class:
             sums = shares.sum(axis=1, keepdims=True)
             shares = shares / np.maximum(sums, np.finfo(np.float64).tiny)
+        X = self._known(X)
         silent = self.base_._silent(X)  # noqa: SLF001
         if silent.any():
             shares[silent] = 0.0
@@ -377,13 +393,13 @@ class CorrectedRanker(Explained, LabelRanker):
             none = np.zeros(0)
             return Explanation(a, b, stated, none.astype(np.int64), none.astype(object), none,
                                stated)  # fmt: skip
-        reason: Explanation = self.base_.why(row, a, over=b)
+        reason: Explanation = self.base_.why(self._known(row), a, over=b)
         rest = stated - float(reason.margin)
         return reason._replace(constant=float(reason.constant) + rest)
 
     def after_loading(self) -> None:
         self.reached_ = getattr(self, "reached_", None)
-        n_known, width = self.base_.n_labels_, self.base_.n_features_in_
+        n_known, width = self.base_.n_labels_, self.base_.n_features_in_ + self.overflow
         if width != self.n_features_in_ or n_known > self.n_labels_:
             raise ValueError("the base is of other features, or of more labels")
         if self.base_.target_.one_class != self.target_.one_class and n_known != self.n_labels_:
