@@ -31,7 +31,7 @@ def column_of(frame: Frame, taken: Sequence[str]) -> str | None:
     return COLUMN if is_list and frame.unit in ("line", "record") else None
 
 
-def preferences_of(frame: Frame, column: str | None, labels: Labels) -> list[Pairs] | None:
+def preferences_of(frame: Frame, column: str | None, labels: Any) -> list[Pairs] | None:
     """What each row prefers, checked against itself and against its labels (`labels_of`)."""
     if column is None:
         return None
