@@ -144,12 +144,13 @@ class Tagger(BaseEstimator):
 
     def put_together(
         self, learner: Any, vectorizer: Any, names: list[Any], *, facts: dict[str, Any],
-        reading: dict[str, Any] | None, began: float,
+        reading: dict[str, Any] | None, learned: LearnedRows, began: float,
     ) -> Self:  # fmt: skip
         """Be made of parts that were fitted elsewhere, by `labelrank.distributed`.
 
         `facts` are the number of documents and the name of the data, `began` when work began.
         """
+        self.learned_rows_ = learned
         self.learner_, self.vectorizer_, self.label_names_ = learner, vectorizer, names
         self.reading_ = reading
         self.summary_ = self._summary((0, learner.n_features_in_), facts, began)

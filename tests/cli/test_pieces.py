@@ -129,6 +129,23 @@ def test_parts_are_judged_like_the_whole(run, inbox, model):
     assert parts == pytest.approx(whole, nan_ok=True)
 
 
+def test_a_cluster_judges_as_this_process_does(run, inbox, model):
+    cut = ("--threshold", "0.5")
+    here = json.loads(run("evaluate", model, inbox / "in", "--json", *cut).stdout)
+    done = run("evaluate", model, inbox / "in", "--json", "--cluster", "local:2", *cut)
+    assert done.exit_code == 0, done.output
+    assert "areas under curves are counted by histograms: they are exact to" in done.stderr
+    for name, values in json.loads(done.stdout).items():
+        error = values.pop("auc_error")
+        assert error < 0.02
+        for area in ("micro_auc", "macro_auc"):
+            assert values.pop(area) == pytest.approx(here[name][area], abs=error + 1e-12)
+        assert values == {one: here[name][one] for one in values}
+        left_out = {one for one in here[name] if one not in values}
+        assert left_out == {"micro_auc", "macro_auc", "micro_break_even_point",
+                            "macro_break_even_point"}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

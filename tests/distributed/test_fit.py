@@ -74,6 +74,8 @@ def test_parts_give_the_bits_of_the_whole(folder, case):
     assert_one(here, there)
     assert there.predict(whole.texts[:20]) == here.predict(whole.texts[:20])
     assert there.summary_["n_documents"] == here.summary_["n_documents"] == 241
+    for found, wanted in zip(there.learned_rows_, here.learned_rows_, strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 CLOSE = {

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer import Option
 
-from labelrank.cli.options import Jobs, Shown, Trained, check_jobs
+from labelrank.cli.options import Jobs, Machines, Shown, Trained, check_jobs
 from labelrank.cli.sources import Source
 
 EXAMPLE = "labelrank evaluate tags.labelrank test.csv --report report.html"
@@ -20,7 +20,7 @@ _TOO_GOOD = (
 
 
 def evaluate(
-    trained: Trained, source: Source, shown: Shown,
+    trained: Trained, source: Source, shown: Shown, machines: Machines,
     report: Path | None = Option(None, metavar="FILE", help="Write the report, one HTML file."),
     beside: list[Path] = Option(
         [], metavar="MODEL", help="Another model beside this one; may be repeated."),
@@ -40,6 +40,7 @@ def evaluate(
     """Say what a model is worth on labelled data; write a report.
 
     In one sentence and five criteria, or all of them, beside guessing by frequency."""
+    from labelrank.cli import pieces
     from labelrank.cli.measuring import Measuring
     from labelrank.cli.printing import as_json
 
@@ -52,7 +53,9 @@ def evaluate(
     others = {str(path): replace(trained, model=path).load() for path in beside}
     names = _names(trained.model, threshold, beside)
     measuring = Measuring(names, threshold, [tagger, *others.values()])
-    if report is None:
+    if machines.cluster is not None:
+        pieces.evaluate(measuring, source, shown, machines, report)
+    elif report is None:
         files = [trained, *(replace(trained, model=path) for path in beside)]
         measuring.in_batches(source, files, jobs, shown)
     else:

@@ -1,14 +1,14 @@
 """Models put to labelled data: all at once where a report is wanted, else in batches."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from labelrank.cli import models
 from labelrank.cli.options import Shown, Trained
-from labelrank.cli.sources import Source
+from labelrank.cli.sources import Source, only_labelled
 from labelrank.errors import FormatError, InputError
 from labelrank.learned import Met
 
@@ -58,6 +58,39 @@ def _criteria(tagger: Any, given: Any) -> dict[str, float]:
     """All criteria of answers to data in memory."""
     found: dict[str, float] = given.criteria()
     return found | of_targets(tagger, given.Y.matrix, given.members)
+
+
+class Judged(NamedTuple):
+    """The answers to one file, measured by batches; its labels, and those no model knows."""
+
+    batches: list[list[Any]]
+    names: set[str]
+    strange: list[dict[str, None]]
+    met: list[Met]
+
+
+def judge(taggers: list[Any], part: Any, source: Source, cuts: list[list[float | None]]) -> Judged:
+    """Each model put to one file, in batches; of scores there are histograms."""
+    judged = Judged([], set(), [{} for _ in taggers], [Met() for _ in taggers])
+    size = max(1, min(_ROWS_AT_ONCE, _SCORES_AT_ONCE // len(taggers[0].label_names_)))
+    for batch in part.batches(size):
+        models.check_labels(batch)
+        kept = only_labelled(batch, source.takes_unlabelled(batch, taggers[0]))
+        if not kept.n_instances:
+            continue
+        judged.names.update(map(str, kept.label_names))
+        asked: Asked = []
+        for k, tagger in enumerate(taggers):
+            documents = models.documents_of(kept, tagger)
+            judged.strange[k] |= dict.fromkeys(models.unknown_labels(kept, tagger))
+            judged.met[k] += tagger.met(documents)
+            asked.append((documents, models.known_relevance(kept, tagger), cuts[k]))
+        judged.batches.append([one.condensed() for one in measure(taggers, asked)])
+    return judged
+
+
+def _same(taggers: list[Any]) -> list[Any]:
+    return taggers
 
 
 class Measuring:
@@ -124,6 +157,31 @@ class Measuring:
             self.columns = dict(zip(self.names, values, strict=True))
             self.Y = tallies[0].Y
 
+    def in_pieces(self, source: Source, engine: Any, shown: Shown) -> None:
+        """Measure files where the engine has them read; areas under curves by histograms."""
+        from labelrank.metrics.batches import Tally
+
+        parts = source.parts(self.taggers[0])
+        taggers = engine.call(_same, self.taggers)
+        steps = [engine.call(judge, taggers, part, source, self.cuts) for part in parts]
+        with shown.progress("evaluating") as advance:
+            engine.watch(steps, advance)
+        tallies = [Tally(len(cuts), condensed=True) for cuts in self.cuts]
+        names: set[str] = set()
+        strange: list[dict[str, None]] = [{} for _ in self.taggers]
+        for judged in map(engine.get, steps):
+            names |= judged.names
+            strange = [one | more for one, more in zip(strange, judged.strange, strict=True)]
+            self.met = [one + more for one, more in zip(self.met, judged.met, strict=True)]
+            for found in judged.batches:
+                for tally, batch in zip(tallies, found, strict=True):
+                    tally.add(batch)
+        self.name = parts.name if names else ""
+        self._tell_strange(strange, names, source.data)
+        values = [one for tally in tallies for one in tally.criteria()]
+        self.columns = dict(zip(self.names, values, strict=True))
+        self.Y = tallies[0].Y
+
     def _asked(self, source: Source, totals: deque[int | None]) -> Iterator[Asked]:
         """What each batch asks; at the end, whether any label was known."""
         size = max(1, min(_ROWS_AT_ONCE, _SCORES_AT_ONCE // len(self.taggers[0].label_names_)))
@@ -143,8 +201,12 @@ class Measuring:
                 (these, models.known_relevance(dataset, tagger), cuts)
                 for tagger, these, cuts in zip(self.taggers, documents, self.cuts, strict=True)
             ]
+        self._tell_strange(strange, names, source.data)
+
+    def _tell_strange(self, strange: Sequence[Any], names: Collection[str], data: str) -> None:
+        """Warn of labels that a model does not know; refuse data of which it knows none."""
         if not self.name:
-            raise _no_rows(source.data)
+            raise _no_rows(data)
         if any(len(unknown) == len(names) for unknown in strange):
             raise InputError(f"{self.name} has no label that the model knows; give labelled data")
         for unknown in strange:

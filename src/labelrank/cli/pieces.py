@@ -213,3 +213,14 @@ def answer(tagger: Any, task: Task) -> int:
             add(answers.batch_of(dataset, first, answers.places(tagger, asked), task.id_column))
             first += dataset.n_instances
     return first
+
+
+def evaluate(
+    measuring: Any, source: Source, shown: Shown, machines: Machines, report: Path | None
+) -> None:
+    """Measure the answers to all files on a cluster."""
+    refuse(("report",), (report,))
+    with _engine(machines, shown) as engine:
+        measuring.in_pieces(source, engine, shown)
+    error = max(column.get("auc_error", 0.0) for column in measuring.columns.values())
+    shown.say(f"areas under curves are counted by histograms: they are exact to {error:.2g}")

@@ -13,17 +13,22 @@ import scipy.sparse as sp
 from labelrank.datasets.parts import Part
 from labelrank.distributed.engine import Engine, Report, reduced
 from labelrank.errors import FormatError, InputError
+from labelrank.learned import LearnedRows
 from labelrank.learners.base import Seen
 from labelrank.text import Counted, TermCounts, TextVectorizer
 
 
 class Raw(NamedTuple):
-    """A part as it was read: counts of its own terms (or features), its own labels."""
+    """A part as it was read: counts of its own terms (or features), its own labels.
+
+    `learned` are the hashes of some rows and how often they are met, see `labelrank.learned`.
+    """
 
     counts: sp.csr_array
     terms: list[str] | None
     Y: sp.csr_array
     names: list[str]
+    learned: list[list[int]]
 
 
 class Met(NamedTuple):
@@ -31,13 +36,15 @@ class Met(NamedTuple):
 
     terms: TermCounts
     names: frozenset[str]
+    learned: LearnedRows
 
 
 class Common(NamedTuple):
-    """What all blocks share: the vectoriser, None where features are numbers, and the labels."""
+    """What all blocks share: the vectoriser (None where features are numbers) and the labels."""
 
     vectorizer: TextVectorizer | None
     names: list[str]
+    learned: LearnedRows
 
 
 class Block(NamedTuple):
@@ -77,10 +84,11 @@ def read(part: Part, vectorizer: TextVectorizer | None, unlabelled: str) -> Raw:
     if unlabelled == "skip" and dataset.n_labels:
         dataset = dataset.subset(np.diff(dataset.Y.indptr) > 0)
     Y, names = sp.csr_array(dataset.Y), [str(name) for name in dataset.label_names]
+    learned = [found.tolist() for found in LearnedRows.of(dataset.documents)]
     if dataset.texts is None:
-        return Raw(sp.csr_array(dataset.X), None, Y, names)
+        return Raw(sp.csr_array(dataset.X), None, Y, names, learned)
     counted = _of_texts(vectorizer, part).count(dataset.texts)
-    return Raw(*counted, Y, names)
+    return Raw(*counted, Y, names, learned)
 
 
 def _of_texts(vectorizer: TextVectorizer | None, part: Part) -> TextVectorizer:
@@ -94,12 +102,14 @@ def _of_texts(vectorizer: TextVectorizer | None, part: Part) -> TextVectorizer:
 
 def met_in(raw: Raw) -> Met:
     """What a part has met."""
-    return Met(Counted(raw.counts, raw.terms).frequencies(), frozenset(raw.names))
+    learned = LearnedRows(*(np.array(found, np.uint32) for found in raw.learned))
+    return Met(Counted(raw.counts, raw.terms).frequencies(), frozenset(raw.names), learned)
 
 
 def merged(one: Met, other: Met) -> Met:
     """What both have met."""
-    return Met(one.terms + other.terms, one.names | other.names)
+    learned = one.learned + other.learned
+    return Met(one.terms + other.terms, one.names | other.names, learned)
 
 
 def settled(vectorizer: TextVectorizer | None, fixed: list[str] | None, met: Met) -> Common:
@@ -108,8 +118,8 @@ def settled(vectorizer: TextVectorizer | None, fixed: list[str] | None, met: Met
     if not names:
         raise InputError("the parts have no labels; name their column by label_column=...")
     if vectorizer is None:
-        return Common(None, names)
-    return Common(vectorizer.fit_counts(met.terms), names)
+        return Common(None, names, met.learned)
+    return Common(vectorizer.fit_counts(met.terms), names, met.learned)
 
 
 def block_of(raw: Raw, common: Common) -> Block:

@@ -83,8 +83,9 @@ def fit_parts(
     reading = None if parts.reading is None else {**parts.reading, "unlabelled": unlabelled}
     fresh: Tagger = clone(tagger)
     return fresh.put_together(
-        learner, common.vectorizer, common.names, facts=facts, reading=reading, began=began
-    )
+        learner, common.vectorizer, common.names, facts=facts, reading=reading, began=began,
+        learned=common.learned,
+    )  # fmt: skip
 
 
 def _vectorizer(tagger: Tagger, parts: Parts) -> TextVectorizer | None:

@@ -21,6 +21,7 @@ from labelrank.kernels.ranking import weight_not_below
 from labelrank.metrics import ranking, sets
 from labelrank.metrics._common import check_pair, mean_of_known
 from labelrank.metrics.evaluate import RATIOS, WHOLE, of_curves, order_columns, ranking_columns
+from labelrank.metrics.histograms import Histograms
 from labelrank.metrics.samples import Problem, Sample
 from labelrank.relevance import Checked
 
@@ -37,11 +38,15 @@ class Sums(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """One batch: its relevance, its scores, and the sums of every cut."""
+    """One batch: its relevance, its scores (or histograms of them), and the sums of every cut."""
 
     Y: sp.csr_array
-    scores: Array
+    scores: Any
     sums: Sequence[Sums]
+
+    def condensed(self) -> "Measured":
+        """With histograms in place of the scores, for a `Tally` of histograms."""
+        return self._replace(scores=Histograms.of(self.Y, self.scores))
 
 
 def measured(Y: Any, scores: Any, members: Any, cuts: Sequence[float | None]) -> Measured:
@@ -69,6 +74,9 @@ def _sums(Y: Checked, scores: Array, cut: float, members: Any) -> Sums:
 class Tally:
     """Criteria of all batches added, for each of so many cuts; close it, for it holds a file.
 
+    Where `condensed`, batches bring histograms in place of scores: areas under curves have an
+    `auc_error` then, and there are no break-even points.
+
     Examples
     --------
     >>> with Tally(1) as tally:
@@ -78,8 +86,8 @@ class Tally:
     0.5
     """
 
-    def __init__(self, n_cuts: int) -> None:
-        self.spool = Spool()
+    def __init__(self, n_cuts: int, *, condensed: bool = False) -> None:
+        self.spool: Spool | Heap = Heap() if condensed else Spool()
         self._sums: list[defaultdict[str, list[float]]] = [defaultdict(list) for _ in range(n_cuts)]
         self._by_label: list[sets.Counts | None] = [None] * n_cuts
 
@@ -87,7 +95,7 @@ class Tally:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.spool.file.close()
+        self.spool.close()
 
     @property
     def Y(self) -> sp.csr_array:
@@ -111,7 +119,7 @@ class Tally:
         """Every criterion by name, for each cut."""
         if not self.spool.Y:
             raise InputError("got no instance; a criterion needs at least one row")
-        curves = of_curves(self.spool)
+        curves = self.spool.criteria()
         n = self.spool.n_rows
         return [
             {name: math.fsum(parts) / n for name, parts in sums.items()} | _ratios(counts) | curves
@@ -129,6 +137,28 @@ def _ratios(counts: Any) -> dict[str, float]:
         part, whole = inspect.unwrap(ratio)(counts)
         values[f"macro_{ratio.__name__}"] = mean_of_known(sets.divide(part, whole, 0.0))
     return values
+
+
+class Heap:
+    """Histograms of the scores of batches, added up, and their relevance."""
+
+    def __init__(self) -> None:
+        self.Y: list[sp.csr_array] = []
+        self.n_rows = 0
+        self._sum: Histograms | None = None
+
+    def add(self, Y: sp.csr_array, scores: Histograms) -> None:
+        """Add those of a batch."""
+        self._sum = scores if self._sum is None else self._sum.merged(scores)
+        self.Y.append(Y)
+        self.n_rows += Y.shape[0]
+
+    def criteria(self) -> dict[str, float]:
+        """The areas under curves."""
+        return {} if self._sum is None else self._sum.criteria()
+
+    def close(self) -> None:
+        """Nothing: there is no file."""
 
 
 class Spool:
@@ -153,6 +183,14 @@ class Spool:
         self.file.write(np.ascontiguousarray(scores.T, self._dtype).data)
         self.Y.append(Y)
         self.n_rows += Y.shape[0]
+
+    def criteria(self) -> dict[str, float]:
+        """The criteria that need all scores of a label at once."""
+        return of_curves(self)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.file.close()
 
     def relevant(self) -> Sample:
         """The scores of all relevant entries."""
