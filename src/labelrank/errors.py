@@ -20,6 +20,10 @@ class InputTypeError(InputError, TypeError):
     """Input of a type that no learner can use."""
 
 
+class OutOfTimeError(LabelrankError, TimeoutError):
+    """What took longer than there was time for, and was left off."""
+
+
 class FormatError(LabelrankError, ValueError):
     """A data file that is broken, hostile, too large or of another format."""
 

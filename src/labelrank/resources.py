@@ -2,10 +2,13 @@
 
 import contextlib
 import itertools
+import math
 import multiprocessing
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,10 +17,11 @@ import numpy.typing as npt
 import psutil
 from joblib import effective_n_jobs
 
-from labelrank.errors import InputError
+from labelrank.errors import InputError, OutOfTimeError
 
 _LINE = 64
 T = TypeVar("T")
+_END: ContextVar[float] = ContextVar("end", default=math.inf)
 
 
 def available_bytes() -> int:
@@ -67,14 +71,39 @@ def n_threads(n_jobs: int | None) -> int:
     return 1 if multiprocessing.current_process().daemon else effective_n_jobs(n_jobs)
 
 
+@contextlib.contextmanager
+def until(end: float) -> Iterator[None]:
+    """A block that ends with OutOfTimeError after this moment (of `time.perf_counter`).
+
+    It is looked for before each job of `run_jobs` and each step of a bar, shown or not.
+    """
+    before = _END.set(min(end, _END.get()))
+    try:
+        yield
+    finally:
+        _END.reset(before)
+
+
+def check_time() -> None:
+    """Raise OutOfTimeError if this is done in a block `until` a moment that is over."""
+    if time.perf_counter() > _END.get():
+        raise OutOfTimeError("this took longer than there was time for")
+
+
+def _timely(job: Callable[[], T]) -> T:
+    check_time()
+    return job()
+
+
 def run_jobs(jobs: Iterable[Callable[[], T]], n_jobs: int | None) -> list[T]:
     """Results in the order of the jobs, whatever `n_jobs` (None: 1, -1: all cores)."""
     jobs = list(jobs)
     workers = min(n_threads(n_jobs), len(jobs))
     if workers <= 1:
-        return [job() for job in jobs]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda job: job(), jobs))
+        return [_timely(job) for job in jobs]
+    with ThreadPoolExecutor(workers) as pool:  # its threads know the end by a copy of the context
+        contexts = [copy_context() for _ in jobs]
+        return list(pool.map(lambda job, context: context.run(_timely, job), jobs, contexts))
 
 
 def row_chunks(n_rows: int, n_jobs: int | None, least: int = 256) -> list[tuple[int, int]]:
@@ -94,7 +123,9 @@ def blocks(n_rows: int, at_once: int) -> Iterator[slice]:
 def track(items: Iterable[T], what: str, verbose: int, total: int | None = None) -> Iterator[T]:
     """Yield the items, with a progress bar if `verbose` is above 0."""
     if not verbose:
-        yield from items
+        for item in items:
+            check_time()
+            yield item
         return
     if total is None and isinstance(items, Sized):
         total = len(items)
@@ -128,7 +159,7 @@ def _drawn(
 ) -> Iterator[Callable[..., Any]]:
     """The one progress bar: a function that updates it, or does nothing where it is not shown."""
     if not shown:
-        yield lambda **_: None
+        yield lambda **_: check_time()
         return
     from rich import progress
     from rich.console import Console
@@ -143,7 +174,12 @@ def _drawn(
     )
     with progress.Progress(*columns, console=Console(stderr=True), transient=transient) as drawn:
         task = drawn.add_task(what, total=total, note="")
-        yield lambda **changes: drawn.update(task, **changes)
+
+        def update(**changes: Any) -> None:
+            check_time()
+            drawn.update(task, **changes)
+
+        yield update
 
 
 @contextlib.contextmanager

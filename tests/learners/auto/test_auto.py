@@ -1,6 +1,8 @@
 """What `auto` promises: a choice by held-out criterion, in time, told, safe to save."""
 
+import math
 import time
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from labelrank import (
     metrics,
     persistence,
 )
-from labelrank.errors import InputError
+from labelrank.errors import InputError, OutOfTimeError
 from labelrank.learners.auto.blend import Line, best_blend
 from labelrank.learners.auto.candidates import Candidate, candidates, given, svm_cost
 from labelrank.learners.auto.goal import Goal
@@ -25,6 +27,7 @@ from labelrank.learners.auto.race import Race
 from labelrank.learners.auto.weighting import Weighting, ways
 from labelrank.learners.base import LabelRanker
 from labelrank.persistence.decode import OLDER, Contents
+from labelrank.resources import run_jobs, track, until
 from labelrank.text import TextVectorizer
 
 AS_GIVEN = {"as given": Weighting()}
@@ -156,6 +159,39 @@ def test_a_trial_that_would_exceed_the_budget_is_not_begun_and_that_is_said():
     assert auto.best_ == "first"
     assert [trial["name"] for trial in auto.trials_ if trial["score"] is not None] == ["first"]
     assert {trial["name"] for trial in auto.trials_[1:]} == {"first", "better", "third"}
+
+
+class Crawling(Guess):
+    """Takes a minute, step by step; tells the steps it took."""
+
+    steps: ClassVar[list[int]] = []
+
+    def _learn(self, X, Y):
+        for step in track(range(600), "crawling", 0):
+            time.sleep(0.1)
+            self.steps.append(step)
+        super()._learn(X, Y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_trial_that_is_slower_than_forecast_is_broken_off_within_the_budget(n_jobs):
+    X, Y = data(4500)
+    Crawling.steps.clear()
+    slow = {"first": Guess(), "second": Guess(True), "crawling": Crawling()}
+    with pytest.warns(UserWarning, match="the budget of 2 s was over before all candidates"):
+        auto = AutoRanker(candidates=slow, budget=2, n_jobs=n_jobs, random_state=0).fit(X, Y)
+    assert len(Crawling.steps) < 600
+    assert auto.best_ == "first"
+    assert "crawling" in {trial["name"] for trial in auto.trials_ if trial["score"] is None}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_jobs_and_steps_end_with_the_time(n_jobs):
+    for work in (lambda: run_jobs([bool, bool], n_jobs), lambda: list(track([1], "", 0))):
+        assert len(work()) > 0
+        with until(time.perf_counter() - 1), pytest.raises(OutOfTimeError), until(math.inf):
+            work()
+        assert len(work()) > 0
 
 
 def test_the_same_model_comes_from_a_slower_machine(monkeypatch):

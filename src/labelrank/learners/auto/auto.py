@@ -64,7 +64,8 @@ class AutoRanker(LabelRanker):
     fast : bool, default False
         One linear learner, and a fraction of the work.
     budget : float, default 600.0
-        Seconds: a brake for slow machines. A warning says if it left out anything.
+        Seconds: a brake for slow machines. A trial that takes longer than was forecast is broken
+        off; only the first one never is, nor the last fit. A warning says if it left out anything.
     sizes : sequence of int, or None
         The labels come in blocks of so many, one of each is relevant: they are the classes of
         several targets (see `BlockClassifier`). The set has the best label of each block.

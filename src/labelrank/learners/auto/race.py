@@ -5,6 +5,7 @@ trial begins only if what it is forecast to cost is left. So the turns depend on
 not on the machine; a clock is there too, but only as a brake.
 """
 
+import math
 import time
 import warnings
 from collections.abc import Iterator
@@ -19,13 +20,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from labelrank._estimators import BaseEstimator
 from labelrank._types import Array
-from labelrank.errors import InputError
+from labelrank.errors import InputError, OutOfTimeError
 from labelrank.learners.around import seeded
 from labelrank.learners.auto.blend import Blend, Line, best_blend
 from labelrank.learners.auto.candidates import Candidate, Size
 from labelrank.learners.auto.goal import Goal, Judged
 from labelrank.learners.auto.weighting import AS_GIVEN, Weighting
-from labelrank.resources import n_threads, run_jobs
+from labelrank.resources import check_time, n_threads, run_jobs, until
 
 HELD = 5
 MOST_HELD = 8_000_000
@@ -151,7 +152,9 @@ class Race:
                     self.braked = True
                     self.skipped.append((name, way, size))
             for done in run_jobs(jobs, self.n_jobs):
-                if isinstance(done, InputError):
+                if isinstance(done, OutOfTimeError):
+                    self.braked = True
+                elif isinstance(done, InputError):
                     self.refused.append(done)
                 else:
                     self.trials.append(done[0])
@@ -183,8 +186,9 @@ class Race:
     def _try(self, name: str, way: str, size: int) -> tuple[Trial, Array] | InputError:
         """A trial with its scores; or why the learner takes no such data (it may lack memory)."""
         try:
-            return self._tried(name, way, size)
-        except InputError as refusal:
+            with until(self._end(*self.ranked()[:1]) if self.trials else math.inf):
+                return self._tried(name, way, size)
+        except (InputError, OutOfTimeError) as refusal:
             self.skipped.append((name, way, size))
             return refusal
 
@@ -192,6 +196,7 @@ class Race:
         learner, start = self.made(name, size), time.perf_counter()
         weighted, by_part = self.ways[way], []
         for held, rest in self.parts:
+            check_time()
             rows = np.sort(rest[:size])
             model = fitted(learner, weighted(self.X[rows]), self.Y[rows])
             by_part.append(model.decision_function(weighted(self.X[held])))
@@ -231,7 +236,12 @@ class Race:
         costs = [self.cost(trial.name) for trial in ranked]
         left, single = self.allowed - self.spent, ranked[0].judged.value
         found = best_blend(self.goal, truth, scores, costs, left, single)
-        return None if found is None else (found, lines)
+        if found is None:
+            return None
+        if time.perf_counter() > self._end(*(ranked[k] for k in found.shares)):
+            self.braked = True
+            return None
+        return found, lines
 
     def told(self) -> list[dict[str, Any]]:
         """The trials as plain values, in their order, then what there was no work or time for."""
@@ -253,6 +263,12 @@ class Race:
         work = len(self.parts) * self.cost(name, size) + self.cost(name)
         spent = time.perf_counter() - self.began
         return spent + pace * work <= self.budget
+
+
+    def _end(self, *chosen: Trial) -> float:
+        """When the race must end, so that the chosen ones can learn from all the data."""
+        last = sum(one.seconds / one.work * self.cost(one.name) for one in chosen)
+        return self.began + self.budget - last
 
 
 def _parts(n: int, n_labels: int, random: Any) -> list[tuple[Array, Array]]:
