@@ -64,13 +64,31 @@ def test_decompression_bombs_stop_at_the_limit(tmp_path, kind):
 
 
 def test_a_file_that_becomes_more_than_the_free_memory_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "d.csv").write_bytes(gzip.compress(b"text\n" + b"a\n" * (1 << 26)))
+    (tmp_path / "d.csv").write_bytes(b"text\n" + b"a\n" * (1 << 26))
     monkeypatch.setattr("labelrank.datasets.opening.available_bytes", lambda: 1 << 26)
     with pytest.raises(FormatError, match="more than 64 MiB once decompressed, too much"):
         formats.read(tmp_path / "d.csv")
 
 
+@pytest.mark.parametrize(
+    ("name", "line"), [("d.csv", b"1,a\n"), ("d.jsonl", b'{"text": "a", "labels": ["x"]}\n')]
+)
+def test_lines_that_become_more_than_the_free_memory_are_refused(tmp_path, monkeypatch, name, line):
+    (tmp_path / name).write_bytes((b"text,labels\n" if name == "d.csv" else b"") + line * 5000)
+    assert formats.read(tmp_path / name).n_instances == 5000
+    monkeypatch.setattr("labelrank.datasets.opening.available_bytes", lambda: 1_500_000)
+    with pytest.raises(FormatError, match="lines, which become more than the free memory"):
+        formats.read(tmp_path / name)
+
+
+def test_a_small_compressed_file_does_not_become_a_large_table(tmp_path):
+    (tmp_path / "d.csv.gz").write_bytes(gzip.compress(b"text,labels\n" + b"a,x\n" * (1 << 25)))
+    with pytest.raises(FormatError, match="bytes once decompressed; decompress it first"):
+        formats.read(tmp_path / "d.csv.gz")
+
+
 def test_expansion_beyond_the_usual_is_a_bomb():
+    assert Limits().bytes_from(1 << 20, text=True) == 200 << 20
     assert Limits().bytes_from(1000) == 64 << 20
     assert Limits().bytes_from(1 << 20) == 2000 << 20
     assert Limits().bytes_from(1 << 40) == Limits().bytes

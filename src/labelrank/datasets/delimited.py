@@ -12,7 +12,7 @@ from itertools import chain, count, islice
 from typing import IO, Any, NamedTuple
 
 from labelrank.datasets import encodings
-from labelrank.datasets.opening import Source, byte_order_mark
+from labelrank.datasets.opening import ROW, Source, byte_order_mark
 from labelrank.datasets.options import Options
 from labelrank.errors import FormatError, InputError
 
@@ -50,6 +50,7 @@ def text_of(source: Source, encoding: str | None) -> tuple[str, list[str]]:
 
 def read(source: Source, format: str, encoding: str | None, separator: str | None) -> Delimited:
     """All rows of a file."""
+    source.check_lines(ROW)
     text, remarks = text_of(source, encoding)
     said, text = _said(text)
     mark = _mark(separator) or said or found_separator(_head(text), _OWN[format], source)

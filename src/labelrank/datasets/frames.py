@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from labelrank.datasets import delimited, spreadsheets
-from labelrank.datasets.opening import Source
+from labelrank.datasets.opening import ROW, Source
 from labelrank.datasets.options import Options
 from labelrank.errors import FormatError, InputError, LabelrankError
 
@@ -91,6 +91,7 @@ def read_frame(source: Source, format: str, options: Options) -> Frame:
     if format == "text":
         text, remarks = delimited.text_of(source, options.encoding)
         return _of_lines(list(enumerate(source.split(text), 1)), source, remarks)
+    source.check_lines(ROW)
     return _of_json(enumerate(source.lines(options.encoding), 1), source)
 
 

@@ -30,7 +30,8 @@ class Limits:
     Parameters
     ----------
     bytes : of the file once decompressed
-    expansion : decompressed bytes a compressed byte, once past 64 MiB
+    expansion : decompressed bytes per compressed byte, once past 64 MiB
+    text_expansion : the same of text, which becomes much larger once more when it is read
     rows, features, labels : shape of the data
     nonzeros : stored values
     cells : values a table has without the file spelling them out, such as keys left out of
@@ -40,6 +41,7 @@ class Limits:
 
     bytes: int = 4 << 30
     expansion: int = 2000
+    text_expansion: int = 200
     rows: int = 100_000_000
     features: int = 1 << 26
     labels: int = 1 << 22
@@ -62,9 +64,10 @@ class Limits:
         self.check("features", dataset.n_features or 0, where)
         self.check("labels", dataset.n_labels, where)
 
-    def bytes_from(self, compressed: int) -> int:
+    def bytes_from(self, compressed: int, *, text: bool = False) -> int:
         """Bytes that may come out of so many compressed ones."""
-        return min(self.bytes, max(64 << 20, self.expansion * compressed))
+        most = self.text_expansion if text else self.expansion
+        return min(self.bytes, max(64 << 20, most * compressed))
 
 
 AnyPath = str | os.PathLike[str]
@@ -74,6 +77,8 @@ _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, Value
 _PIECE, _LOOK = 1 << 20, 1 << 12
 _PIECES = 64  # between two looks at the free memory
 _PATIENCE = 10  # seconds
+_LINE = 60  # bytes of a short text in memory
+ROW = 400  # and of a row of a few of them in a table
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -133,7 +138,7 @@ class Source:
             kind = next((k for magic, k in _MAGIC.items() if head.getvalue().startswith(magic)), "")
             allowed = self.limits.bytes
             if kind and self.path != "-":
-                allowed = self.limits.bytes_from(os.path.getsize(self.path))
+                allowed = self.limits.bytes_from(os.path.getsize(self.path), text=True)
             with _packed(io.BufferedReader(whole, _PIECE), kind, "rb") as plain:
                 counted: Any = _Readable(self._counting(plain, allowed))
                 yield io.BufferedReader(counted, _PIECE)
@@ -154,7 +159,7 @@ class Source:
             if total > allowed:
                 raise FormatError(
                     f"{self.name}: more than {allowed} bytes once decompressed; "
-                    "raise Limits(bytes=..., expansion=...) if the file is to be trusted"
+                    "decompress it first if it is to be trusted, or split it"
                 )
             return piece
 
@@ -179,7 +184,17 @@ class Source:
 
     def text(self, encoding: str | None = None, fallback: str | None = None) -> str:
         """The content decoded: by its byte order mark, as UTF-8, else as `fallback`."""
+        self.check_lines(_LINE)
         return decode(self.content, self.name, encoding, fallback)
+
+    def check_lines(self, least: int) -> None:
+        """Refuse more lines, of at least so many bytes each once they are read, than memory has."""
+        n_lines = self.content.count(b"\n")
+        if n_lines * least > available_bytes():
+            raise FormatError(
+                f"{self.name}: {n_lines:,} lines, which become more than the free memory, "
+                f"{n_lines * least / 2**30:.1f} GiB at least; split the file"
+            )
 
     def head(self) -> list[str]:
         """The first few lines, decoded leniently, for a guess at the format."""

@@ -20,7 +20,7 @@ from labelrank.datasets.saving import write as write
 from labelrank.datasets.stated import preferences_of
 from labelrank.errors import FormatError, InputError
 
-UNBOUNDED = Limits(bytes=1 << 62, expansion=1 << 62)
+UNBOUNDED = Limits(bytes=1 << 62, expansion=1 << 62, text_expansion=1 << 62)
 
 
 def _chosen(options: Mapping[str, Any], format: str) -> Options:

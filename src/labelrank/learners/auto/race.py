@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from labelrank._estimators import BaseEstimator
 from labelrank._types import Array
-from labelrank.errors import InputError, OutOfTimeError
+from labelrank.errors import InputError, LabelrankError, OutOfTimeError
 from labelrank.learners.around import seeded
 from labelrank.learners.auto.blend import Blend, Line, best_blend
 from labelrank.learners.auto.candidates import Candidate, Size
@@ -76,7 +76,7 @@ class Race:
         self.spent, self.braked = 0.0, False
         self.trials: list[Trial] = []
         self.skipped: list[tuple[str, str, int]] = []
-        self.refused: list[InputError] = []
+        self.refused: list[LabelrankError] = []
         self.scores: dict[tuple[str, str], Array] = {}
 
     @property
@@ -154,7 +154,7 @@ class Race:
             for done in run_jobs(jobs, self.n_jobs):
                 if isinstance(done, OutOfTimeError):
                     self.braked = True
-                elif isinstance(done, InputError):
+                elif isinstance(done, LabelrankError):
                     self.refused.append(done)
                 else:
                     self.trials.append(done[0])
@@ -183,7 +183,7 @@ class Race:
         self.spent += work
         return True
 
-    def _try(self, name: str, way: str, size: int) -> tuple[Trial, Array] | InputError:
+    def _try(self, name: str, way: str, size: int) -> tuple[Trial, Array] | LabelrankError:
         """A trial with its scores; or why the learner takes no such data (it may lack memory)."""
         try:
             with until(self._end(*self.ranked()[:1]) if self.trials else math.inf):
@@ -263,7 +263,6 @@ class Race:
         work = len(self.parts) * self.cost(name, size) + self.cost(name)
         spent = time.perf_counter() - self.began
         return spent + pace * work <= self.budget
-
 
     def _end(self, *chosen: Trial) -> float:
         """When the race must end, so that the chosen ones can learn from all the data."""
