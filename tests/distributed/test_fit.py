@@ -14,6 +14,7 @@ from labelrank import (
     MLkNN,
     MulticlassMultilabelPerceptron,
     NaiveBayesRanker,
+    PairwisePerceptron,
     ProSVM,
     RankSVM,
     Rocchio,
@@ -35,6 +36,12 @@ EXACT = {
         BinaryRelevancePerceptron(shuffle=False, init="random", random_state=3), "hashing"),
     "MMP": (
         MulticlassMultilabelPerceptron(shuffle=False, penalty="random", random_state=0), "tfidf"),
+    "pairs": (
+        PairwisePerceptron(shuffle=False, representation="primal", calibrated=False,
+                           random_state=0), "tfidf"),
+    "calibrated pairs": (
+        PairwisePerceptron(shuffle=False, representation="primal", averaging="averaged", epochs=2,
+                           margin=0.5, fit_intercept=True, random_state=0), "tfidf"),
     "SVMs": (BinaryRelevanceSVM(random_state=0, fit_intercept=True), "tfidf"),
     "logistic": (BinaryRelevanceLogistic(random_state=0, class_weight="balanced"), "tfidf"),
     "EP-PLM": (
@@ -108,7 +115,9 @@ def test_blocks_of_rows_reach_the_objective_of_the_whole(folder, learner):
     )
 
 
-@pytest.mark.parametrize("case", ["naive Bayes of counts", "averaged", "SVMs", "EP-PLM"])
+@pytest.mark.parametrize(
+    "case", ["naive Bayes of counts", "averaged", "calibrated pairs", "EP-PLM"]
+)
 def test_a_cluster_gives_the_bits_of_the_whole(folder, client, case):
     _, here, there = both(folder, *EXACT[case], client)
     assert_one(here, there)
@@ -155,6 +164,8 @@ def test_what_pieces_cannot_learn_is_refused_before_a_part_is_read(folder):
         distributed.fit(MLkNN(), parts)
     with pytest.raises(InputError, match="shuffle=True, but rows in pieces"):
         distributed.fit(BinaryRelevancePerceptron(), parts)
+    with pytest.raises(InputError, match="got representation='dual', but pairs in pieces"):
+        distributed.fit(PairwisePerceptron(shuffle=False, representation="dual"), parts)
     with pytest.raises(InputError, match="got no learner"):
         distributed.fit(Tagger(), parts)
     with pytest.raises(InputError, match="alpha"):

@@ -8,7 +8,7 @@ from labelrank.distributed.rows import together
 from labelrank.errors import InputError
 from labelrank.learners.label_weights import LANE
 from labelrank.learners.margins.binary_relevance import LinearBinaryRelevance, Problem, Solved
-from labelrank.learners.perceptron import LabelBlock, Learned, LinearPerceptron
+from labelrank.learners.pairwise.perceptron import PairwisePerceptron
 
 # Of the memory of a worker: for the instances, and for the duals of one block of labels.
 _FOR_ROWS, _FOR_DUALS = 0.4, 0.25
@@ -22,22 +22,42 @@ def check_order(learner: Any) -> None:
         )
 
 
-def in_order(learner: LinearPerceptron, blocks: Blocks, engine: Engine) -> LinearPerceptron:
+def check_pairs(learner: PairwisePerceptron) -> None:
+    """Refuse perceptrons of pairs that are no weights, or whose epochs nobody can tell before."""
+    check_order(learner)
+    wanted = {
+        "representation": ("auto", "primal"), "kernel": ("linear",), "shortlist": (None,),
+        "init": ("zeros",), "until_no_error": (False,),
+    }  # fmt: skip
+    for name, allowed in wanted.items():
+        got = getattr(learner, name)
+        if got not in allowed:
+            raise InputError(
+                f"got {name}={got!r}, but pairs in pieces are learned by their weights, for so "
+                f"many epochs; use {name}={allowed[-1]!r}"
+            )
+
+
+def in_order(learner: Any, blocks: Blocks, engine: Engine) -> Any:
     """Each block of labels learns the blocks of rows one after the other, as one machine does."""
     learned, clock = [], 0
-    for labels in learner.label_blocks():
-        state, clock = engine.call(LabelBlock.begin, labels), 0
+    for own in learner.separate_blocks():
+        state, clock = engine.call(_begun, own), 0
         for _ in range(learner.epochs):
             for rows, seen in zip(blocks.handles, blocks.seen, strict=True):
-                state = engine.call(_lesson, labels, state, rows, clock)
+                state = engine.call(_lesson, own, state, rows, clock)
                 clock += seen.n_rows
         learned.append(state)
     learner.take_blocks([engine.get(state) for state in learned], clock)
     return learner
 
 
-def _lesson(labels: LabelBlock, before: Learned, rows: Block, clock: int) -> Learned:
-    return labels.learn(before, *owned(rows), clock)
+def _begun(own: Any) -> Any:
+    return own.begin()
+
+
+def _lesson(own: Any, before: Any, rows: Block, clock: int) -> Any:
+    return own.learn(before, *owned(rows), clock)
 
 
 def at_once(

@@ -14,6 +14,7 @@ from labelrank.learners.margins.binary_relevance import (
 from labelrank.learners.margins.prosvm import ProSVM
 from labelrank.learners.margins.ranksvm import RankSVM
 from labelrank.learners.naive_bayes import NaiveBayesRanker
+from labelrank.learners.pairwise.perceptron import PairwisePerceptron
 from labelrank.learners.perceptron import (
     BinaryRelevancePerceptron,
     MulticlassMultilabelPerceptron,
@@ -54,6 +55,11 @@ _COUPLED = _IN_ORDER._replace(
     how="the rows stream in their order past all labels, on one worker at a time",
     why="every label may move every other: data may exceed memory, but nothing runs side by side",
 )
+_PAIRS = Way(
+    labels.in_order, "blocks of 256 pairs of labels, past which the rows stream in their order",
+    "pairs do not touch each other, and each learns from one row after the other",
+    "the same bits as shuffle=False, representation='primal'", labels.check_pairs,
+)  # fmt: skip
 _AT_ONCE = Way(
     labels.at_once,
     "blocks of labels, each in a worker that has all rows",
@@ -77,6 +83,7 @@ WAYS: Mapping[type, Way] = {
     Rocchio: _SUMS,
     BinaryRelevancePerceptron: _IN_ORDER,
     MulticlassMultilabelPerceptron: _COUPLED,
+    PairwisePerceptron: _PAIRS,
     BinaryRelevanceSVM: _AT_ONCE,
     BinaryRelevanceLogistic: _AT_ONCE,
     ProSVM: _ADMM,

@@ -101,7 +101,7 @@ class LinearPerceptron(Explained, IncrementalRanker):
         self._begin(0)
         self._n_learned = self._n_trained = 0
 
-    def label_blocks(self) -> list["LabelBlock"]:
+    def separate_blocks(self) -> list["LabelBlock"]:
         """The blocks of labels that a learner of noted instances consists of; none has learned."""
         self._set_up(sp.csr_array((0, self.n_features_in_)), sp.csr_array((0, self.n_labels_)))
         random = self._seed if self.init == "random" else None

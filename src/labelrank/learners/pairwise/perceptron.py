@@ -18,7 +18,7 @@ from labelrank.learners.pairwise.forecast import Forecast, ProblemSize, choose, 
 from labelrank.learners.pairwise.mistakes import KERNELS, DualPairScorer
 from labelrank.learners.pairwise.scorer import Course, PairScorer, UpdateRule, quick_voting
 from labelrank.learners.pairwise.shortlist import ShortlistScorer, check_shortlist, make_ranker
-from labelrank.learners.pairwise.weights import PrimalPairScorer
+from labelrank.learners.pairwise.weights import LearnedPairs, PairBlock, PrimalPairScorer
 from labelrank.preferences import Kind, Preferences
 from labelrank.relevance import check_relevance
 from labelrank.resources import require, track
@@ -184,13 +184,17 @@ class PairwisePerceptron(Explained, IncrementalRanker):
             kinds += [Kind.GRADED]
         return Preferences.each(*kinds)
 
+    def _size(self, drawn: int) -> dict[str, Any]:
+        """What any scorer is made of."""
+        return {
+            "n_features": self.n_features_in_ + bool(self.fit_intercept),
+            "n_labels": self.n_labels_, "rule": self._rule(drawn),
+            "calibrated": bool(self.calibrated), "ordered": bool(self.ordered),
+        }  # fmt: skip
+
     def _start(self, X: Any, Y: sp.csr_array, *, in_pieces: bool) -> None:
         drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
-        what: dict[str, Any] = {
-            "n_features": X.shape[1] + bool(self.fit_intercept), "n_labels": self.n_labels_,
-            "rule": self._rule(drawn), "calibrated": bool(self.calibrated),
-            "ordered": bool(self.ordered),
-        }  # fmt: skip
+        what = self._size(drawn)
         how: dict[str, Any] = {
             "kernel": self.kernel, "gamma": self.gamma, "coef0": self.coef0, "degree": self.degree,
         }  # fmt: skip
@@ -207,6 +211,21 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         else:
             self.scorer_ = DualPairScorer(**what, **how)
         self._n_trained = self.n_mistakes_ = 0
+
+    def separate_blocks(self) -> list[PairBlock]:
+        """The blocks of pairs of a learner of noted instances, by their weights."""
+        drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
+        scorer = PrimalPairScorer(**self._size(drawn))
+        self.scorer_, self.n_epochs_ = scorer, self.epochs
+        return scorer.blocks(self.n_seen_, has_constant=bool(self.fit_intercept))
+
+    def take_blocks(self, learned: list[LearnedPairs], n_learned: int) -> None:
+        """Be made of these blocks, each of which has learned so many instances in all."""
+        scorer: Any = self.scorer_
+        for one in learned:
+            scorer.take(one)
+        self._n_trained = sum(one.shown + one.moved for one in learned)
+        self.n_mistakes_ = sum(one.recent for one in learned)
 
     def forecast(self, X: Any, Y: Any) -> Forecast:
         """What training would cost in either representation, without training."""

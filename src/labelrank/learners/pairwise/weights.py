@@ -6,9 +6,9 @@ of four labels with four others, a *threshold block* the pairs of sixteen labels
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,9 +19,11 @@ from labelrank.kernels import pairwise as kernels
 from labelrank.kernels.pairwise import SIDE, WIDTH
 from labelrank.learners.pairwise.scorer import Course, Lesson, PairScorer, within
 from labelrank.resources import aligned_zeros, n_threads, require, row_chunks, run_jobs
-from labelrank.rows import Rows, as_rows
+from labelrank.rows import Rows, as_rows, with_constant
 
 _MOST_ROWS = 32768
+# Tiles of a block that learns apart.
+_TILES = 16
 _STEPS = {"perceptron": kernels.PERCEPTRON, "pa": kernels.PASSIVE_AGGRESSIVE}
 Job = Callable[[], Any]
 
@@ -122,16 +124,7 @@ class PrimalPairScorer(PairScorer):
         return jobs
 
     def _mentions(self, Y: Rows, order: Int64, width: int) -> kernels.Mentions:
-        n_groups = _n_groups(self.n_labels, width)
-        counts = np.zeros(n_groups, np.int64)
-        kernels.count_mentions(Y.indptr, Y.indices, order, width, counts)
-        start = np.concatenate([[0], np.cumsum(counts)])
-        blank = np.zeros(n_groups * width, np.float32)
-        blank[self.n_labels :] = np.nan
-        position, level = np.empty(start[-1], np.int64), np.empty(start[-1] * width, np.float32)
-        mentions = kernels.Mentions(order, start, position, level, blank)
-        kernels.list_mentions(*Y[:3], self.ordered, width, start[:-1].copy(), mentions)
-        return mentions
+        return _mentions(Y, order, self.n_labels, self.ordered, width)
 
     @property
     def _update(self) -> kernels.Update:
@@ -241,19 +234,133 @@ class PrimalPairScorer(PairScorer):
         keys = np.where(is_new, label, -1)
         kernels.fill_random(keys, seed, self.thresholds.W.reshape(-1), d)
 
+    def blocks(self, n_rows: int, *, has_constant: bool, size: int = _TILES) -> list["PairBlock"]:
+        """The perceptrons in blocks that may learn apart: of so many tiles, or of Θ.
+
+        `n_rows` are the instances of an epoch; they may have a constant feature more.
+        """
+        shared: Any = {
+            "n_rows": n_rows, "has_constant": has_constant,
+            "n_features": self.n_features, "n_labels": self.n_labels,
+            "ordered": self.ordered, "averaged": self.rule.averaging is not None,
+            "update": self._update,
+        }  # fmt: skip
+        tiles, n_tiles = [], _n_tiles(self.n_labels)
+        for first in range(0, n_tiles, size):
+            tiles.append(PairBlock(False, first, min(first + size, n_tiles), **shared))
+        return tiles + [
+            PairBlock(True, b, b + 1, **shared) for b in range(self._n_threshold_blocks)
+        ]
+
+    def take(self, learned: "LearnedPairs") -> None:
+        """Take what a block has learned."""
+        part = self.thresholds if learned.is_threshold else self.pairs
+        span = slice(learned.first, learned.first + len(learned.W))
+        part.W[span] = learned.W
+        if len(part.U):
+            part.U[span], part.seen[span] = learned.U, learned.seen
+
     def _tiles(self) -> kernels.Tiles:
-        """The tiles in order, and three empty ones, for `vote` takes four at a time."""
-        groups = np.arange(_n_groups(self.n_labels, SIDE))
-        column = np.concatenate([np.repeat(groups, groups + 1), [0, 0, 0]])
-        row = np.concatenate([*(groups[: h + 1] for h in groups), [0, 0, 0]])
-        u, v = _lanes(row, column)
-        allowed = (u < v) & (v < self.n_labels)
-        allowed[-3:] = False
-        return kernels.Tiles(row, column, allowed.astype(np.float32).reshape(-1))
+        return _tiles(self.n_labels)
 
     @property
     def _n_threshold_blocks(self) -> int:
         return _n_groups(self.n_labels, WIDTH) if self.calibrated else 0
+
+
+class LearnedPairs(NamedTuple):
+    """Weights of a block that begins at `first`, what their means need, pairs shown, and how many
+    moved: in all, and in this epoch."""
+
+    is_threshold: bool
+    first: int
+    W: Float32
+    U: Float32
+    seen: Int64
+    shown: int
+    moved: int
+    recent: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairBlock:
+    """Tiles first ... last - 1 of pairs, or a block of pairs with Θ; they need no others."""
+
+    is_threshold: bool = field(kw_only=False)
+    first: int = field(kw_only=False)
+    last: int = field(kw_only=False)
+    n_rows: int
+    has_constant: bool
+    n_features: int
+    n_labels: int
+    ordered: bool
+    averaged: bool
+    update: kernels.Update
+
+    def begin(self) -> LearnedPairs:
+        """Zero weights, before the first instance."""
+        size = self.last - self.first
+        shape = size * self.averaged, self.n_features, WIDTH
+        seen = np.zeros((size * self.averaged, WIDTH), np.int64)
+        W = aligned_zeros((size, self.n_features, WIDTH))
+        U = aligned_zeros(shape)
+        return LearnedPairs(self.is_threshold, self.first, W, U, seen, 0, 0, 0)
+
+    def learn(self, before: LearnedPairs, X: Any, Y: sp.csr_array, clock: int) -> LearnedPairs:
+        """After more instances, in their order; `clock` were learned before, in all epochs."""
+        W, U = aligned_zeros(before.W.shape), aligned_zeros(before.U.shape)
+        W[:], U[:] = before.W, before.U
+        part = WeightBlocks(W, U, before.seen.copy())
+        rows = with_constant(as_rows(X)) if self.has_constant else as_rows(X)
+        shown, moved = self._lesson(rows, as_rows(Y, np.float64), part.for_kernels)
+        recent = moved + (before.recent if clock % self.n_rows else 0)
+        total: Any = {
+            "shown": before.shown + shown,
+            "moved": before.moved + moved,
+            "recent": recent,
+        }
+        return before._replace(W=W, U=U, seen=part.seen, **total)
+
+    def _lesson(self, X: Rows, Y: Rows, weights: kernels.Weights) -> tuple[int, int]:
+        order = np.arange(X.n_rows, dtype=np.int64)
+        width, first = (WIDTH if self.is_threshold else SIDE), self.first
+        found = _mentions(Y, order, self.n_labels, self.ordered, width)
+        if self.is_threshold:
+            blank = found.blank[first * WIDTH : self.last * WIDTH]
+            own = found._replace(start=found.start[first : first + 2], blank=blank)
+            done = kernels.learn_thresholds(*X[:3], own, 0, self.update, weights)
+        else:
+            row, column, allowed = _tiles(self.n_labels)
+            span = slice(first, self.last)
+            lanes = allowed[first * WIDTH : self.last * WIDTH]
+            own_tiles = kernels.Tiles(row[span], column[span], lanes)
+            size = self.last - first
+            done = kernels.learn_pairs(*X[:3], found, own_tiles, 0, size, self.update, weights)
+        return int(done[0]), int(done[1])
+
+
+def _mentions(Y: Rows, order: Int64, n_labels: int, ordered: bool, width: int) -> kernels.Mentions:
+    n_groups = _n_groups(n_labels, width)
+    counts = np.zeros(n_groups, np.int64)
+    kernels.count_mentions(Y.indptr, Y.indices, order, width, counts)
+    start = np.concatenate([[0], np.cumsum(counts)])
+    blank = np.zeros(n_groups * width, np.float32)
+    blank[n_labels:] = np.nan
+    position, level = np.empty(start[-1], np.int64), np.empty(start[-1] * width, np.float32)
+    mentions = kernels.Mentions(order, start, position, level, blank)
+    kernels.list_mentions(*Y[:3], ordered, width, start[:-1].copy(), mentions)
+    return mentions
+
+
+def _tiles(n_labels: int) -> kernels.Tiles:
+    """The tiles in order, and three empty ones, for `vote` takes four at a time."""
+    groups = np.arange(_n_groups(n_labels, SIDE))
+    column = np.concatenate([np.repeat(groups, groups + 1), [0, 0, 0]])
+    row = np.concatenate([*(groups[: h + 1] for h in groups), [0, 0, 0]])
+    u, v = _lanes(row, column)
+    allowed = (u < v) & (v < n_labels)
+    allowed[-3:] = False
+    return kernels.Tiles(row, column, allowed.astype(np.float32).reshape(-1))
 
 
 def _lanes(row: Int64, column: Int64) -> tuple[Int64, Int64]:
