@@ -73,17 +73,18 @@ def test_a_step_is_the_slow_one(seed, most):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("cut", [1.0, 0.4])
 @pytest.mark.parametrize(("a", "b"), [(3, 0), (1, None), (None, 0)])
-def test_an_arc_holds_by_the_margin_once_it_is_learned(form, a, b):
+def test_an_arc_holds_by_the_margin_once_it_is_learned(form, a, b, cut):
     x = form(X[:1])
-    ranker = CorrectedRanker(BASE, margin=0.7).learn_arcs(
+    ranker = CorrectedRanker(BASE, margin=0.7, cut=cut).learn_arcs(
         x, Arcs.of([(0, a, b)], n_rows=1, n_labels=4)
     )
     scores = np.append(ranker.decision_function(x)[0], 0.0)
     before = np.append(BASE.decision_function(x)[0], 0.0)
     ahead = scores[4 if a is None else a] - scores[4 if b is None else b]
     was = before[4 if a is None else a] - before[4 if b is None else b]
-    wanted = 0.7 if a is not None and b is not None else 0.4 * 0.7
+    wanted = 0.7 if a is not None and b is not None else cut * 0.7
     assert ahead == pytest.approx(max(wanted, was))
 
 
@@ -315,13 +316,15 @@ def test_what_was_learned_before_a_label_came_is_learned_again_without_it():
 
 
 def test_each_pass_is_a_step_and_what_was_asked_then_stays_so():
-    ranker = CorrectedRanker(BASE, C=0.01, margin=0.9, epochs=3).partial_fit(X[:2], 1 - Y[:2])
-    ranker.set_params(C=None, margin=None, epochs=1).partial_fit(X[2:3], 1 - Y[2:3])
+    ranker = CorrectedRanker(BASE, C=0.01, margin=0.9, cut=0.3, epochs=3)
+    ranker.partial_fit(X[:2], 1 - Y[:2]).set_params(
+        C=None, margin=None, cut=1.0, epochs=1
+    ).partial_fit(X[2:3], 1 - Y[2:3])
     assert len(ranker.steps_) == 7
-    with_other = CorrectedRanker(BASE, C=0.01, margin=0.9, epochs=1)
+    with_other = CorrectedRanker(BASE, C=0.01, margin=0.9, cut=0.3)
     for row in (1, 0, 1, 0, 1):
         with_other.partial_fit(X[row : row + 1], 1 - Y[row : row + 1])
-    with_other.set_params(C=None, margin=None).partial_fit(X[2:3], 1 - Y[2:3])
+    with_other.set_params(C=None, margin=None, cut=1.0).partial_fit(X[2:3], 1 - Y[2:3])
     ranker.forget(0)
     np.testing.assert_array_equal(ranker.decision_function(X), with_other.decision_function(X))
 
@@ -389,8 +392,21 @@ def test_a_file_of_the_version_before_is_read(tmp_path):
         "reach": packed.reached,
     }  # fmt: skip
     read = OLDER["CorrectedRanker", 1](Contents({"C": None, "margin": 0.5}, parts))
-    assert read.parameters["cut"] == 1.0
     steps = read.parts["steps"].steps()
     np.testing.assert_array_equal(steps[1].moves, ranker._steps[1].moves)
     assert [one.margin for one in steps] == [0.5, 0.5]
     assert [one.most for one in steps] == [np.inf, np.inf]
+
+
+def test_the_threshold_moves_over_a_tuned_cut_which_itself_stays():
+    inside = BinaryRelevancePerceptron(random_state=0, epochs=3)
+    base = ThresholdedRanker(inside, random_state=0).fit(X, Y)
+    tuned = base.threshold_
+    i = int(np.flatnonzero(base.predict(X).any(axis=1))[0])
+    member = int(base.predict(X[[i]])[0].argmax())
+    ranker = CorrectedRanker(base)
+    ranker.learn_arcs(X[[i]], Arcs.of([(0, None, member)], n_rows=1, n_labels=4))
+    assert ranker.predict(X[[i]])[0, member] == 0
+    assert base.threshold_ == tuned
+    base.partial_fit(X, 1 - Y)
+    assert base.threshold_ == tuned

@@ -12,8 +12,9 @@ from labelrank.cli.judging import Judge, Verdict
 from labelrank.errors import InputError, LabelrankError
 
 # What comes in so many at a time are examples more than corrections: an arc may close this part of
-# the margin that is wanted in one step, and each batch is gone through so often.
-_MANY, _PACE, _EPOCHS = 100, 0.0064, 4
+# the margin that is wanted in one step, the cut is to hold by another, and each batch is gone
+# through so often.
+_MANY, _PACE, _CUT, _EPOCHS = 100, 0.0064, 0.4, 4
 
 
 class Lessons:
@@ -83,8 +84,9 @@ class Lessons:
         ranker = self.tagger.corrected()
         squares = np.asarray(sp.csr_array(X).multiply(X).sum(axis=1)).ravel()
         usual = float(np.median(squares[squares > 0])) if (squares > 0).any() else 1.0
-        self._usual = {name: getattr(ranker, name) for name in ("C", "epochs")}
-        ranker.set_params(C=_PACE * ranker.wanted_margin(X) / usual, epochs=_EPOCHS)
+        self._usual = {name: getattr(ranker, name) for name in ("C", "cut", "epochs")}
+        pace = _PACE * ranker.wanted_margin(X) / usual
+        ranker.set_params(C=pace, cut=_CUT, epochs=_EPOCHS)
 
     def finish(self) -> Verdict | None:
         """What came of it, where that can be told; later corrections count as usual."""

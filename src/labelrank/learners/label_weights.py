@@ -102,10 +102,14 @@ class LabelWeights:
             return np.zeros(self.n_labels, self.blocks.dtype)
         return self.blocks[:, -1].reshape(-1)[: self.n_labels].copy()
 
+    def column(self, label: int) -> Array:
+        """The weights of a label and its intercept, as a view: who writes to it changes them."""
+        lanes = self.blocks.shape[2]
+        return self.blocks[label // lanes, :, label % lanes]
+
     def of_label(self, label: int) -> tuple[Array, float]:
         """Weights (d,) and intercept of one label; no other label is read."""
-        lanes = self.blocks.shape[2]
-        column = self.blocks[label // lanes, :, label % lanes]
+        column = self.column(label)
         constant = float(column[-1]) if self.has_constant else 0.0
         return column[: self.n_features], constant
 

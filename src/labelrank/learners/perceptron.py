@@ -13,9 +13,10 @@ from labelrank._types import Array, Float32, Float64, Int64
 from labelrank.declared import choice, cut, flag, nested, number, seed, stored, threads, value
 from labelrank.kernels.label_perceptrons import MMP, SEPARATE, Rule, learn_pass
 from labelrank.kernels.random import RANDOM_SCALE, fill_normal
+from labelrank.learners.arcs import FromArcs, learn_pairs
 from labelrank.learners.base import Explained, IncrementalRanker
 from labelrank.learners.label_weights import BLOCK, LabelWeights, padded
-from labelrank.preferences import Kind, Preferences
+from labelrank.preferences import Arcs, Kind, Preferences
 from labelrank.resources import aligned_zeros, run_jobs, track
 from labelrank.rows import Rows, as_rows, with_constant
 
@@ -35,7 +36,7 @@ _MOST = 2**53
     n_trained=value(int, least=0, attribute="_n_trained", volatile=True),
 )
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearPerceptron(Explained, IncrementalRanker):
+class LinearPerceptron(FromArcs, Explained, IncrementalRanker):
     """What BR and MMP share: weights, passes over the data, averaging, counts of operations."""
 
     epochs: int = number(1, least=1, whole=True)
@@ -88,6 +89,26 @@ class LinearPerceptron(Explained, IncrementalRanker):
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
         X = self._rows(X)
         self._pass(X, as_rows(Y, np.float64), np.arange(X.n_rows, dtype=np.int64))
+
+    def _learn_stated(self, X: sp.csr_array, arcs: Arcs) -> None:
+        if self._weights.has_constant:
+            X = sp.csr_array(sp.hstack([X, np.ones((X.shape[0], 1))], format="csr"))
+        past = None if self._past is None else self._past.column
+        state = self._weights.column, past, self._n_learned
+        n_arcs, n_moved = learn_pairs(X, arcs, *state, self._arc_step)
+        self._n_learned += n_arcs
+        self._n_trained += n_arcs + n_moved
+
+    def _arc_step(self, margin: float, norm: float, *, with_threshold: bool) -> float:
+        """As far as an example of one label, or of one pair of labels, moves the weights."""
+        rule, moving = self._rule(), 1 if with_threshold else 2
+        if self.step == "pa":
+            return min(rule.C, max(0.0, 1.0 - margin) / (moving * norm)) if norm else 0.0
+        wrong = margin < rule.margin or (margin == rule.margin and not rule.tie_is_right)
+        return self._share * 2 / moving if wrong else 0.0
+
+    # What an arc is worth as an example of a pair.
+    _share = 1.0
 
     def _rows(self, X: Any) -> Rows:
         """Instances to learn from, with the constant feature where the weights have one."""
@@ -331,6 +352,8 @@ class MulticlassMultilabelPerceptron(LinearPerceptron):
     penalty: str = choice(*PENALTIES)
     threshold: Any = cut()
 
+    _reads_threshold = False
+
     _together = True
     _calibrated = False
 
@@ -338,6 +361,16 @@ class MulticlassMultilabelPerceptron(LinearPerceptron):
     def preferences(self) -> Preferences:
         """Relevant over irrelevant labels; `penalty` says how violated ones share a step."""
         return Preferences.each(Kind.RELEVANT_IRRELEVANT)
+
+    @property
+    def _share(self) -> float:  # type: ignore[override]
+        """The loss of two labels in the wrong order."""
+        return 0.5 if self.loss == "average_precision" else 1.0
+
+    def _arc_step(self, margin: float, norm: float, *, with_threshold: bool) -> float:
+        if self.step != "pa" and margin == self._rule().margin:
+            return self._share  # a tie is an error of the ranking
+        return super()._arc_step(margin, norm, with_threshold=with_threshold)
 
     def _rule(self) -> Rule:
         passive_aggressive = self.step == "pa"

@@ -49,9 +49,12 @@ _LEARNED = ("tuned", "shrunk", "count", "best")  # by scores of held-out folds
 class ThresholdedRanker(Around):
     """A ranker with a cut-off.
 
-    Only `fit` tunes and calibrates: `partial_fit` leaves the cut where it is, at the parameter
-    `threshold` if it is the first call. What is learned from held-out folds, by "tuned", "shrunk",
-    "count" and "best", comes with calibrated probabilities (see `CalibratedRanker`).
+    Only `fit` tunes and calibrates: `partial_fit` teaches the ranker inside and leaves the cut
+    where it is, at the parameter `threshold` if it is the first call; "cardinality" counts the
+    labels of what is learned. A cut that is to follow what is taught is that of a
+    `CorrectedRanker` around this one: there the threshold is a label that moves. What is learned
+    from held-out folds, by "tuned", "shrunk", "count" and "best", comes with calibrated
+    probabilities (see `CalibratedRanker`).
 
     Parameters
     ----------

@@ -62,10 +62,9 @@ def _without_count(old: Contents) -> Contents:
 
 
 def _packed(old: Contents) -> Contents:
-    """All its steps had asked for what is asked for now, and Θ for the whole margin."""
-    now = {"cut": 1.0, **old.parameters}
+    """All its steps had asked for what is asked for now."""
     if old.parts is None:
-        return Contents(now, None)
+        return old
     parts = dict(old.parts)
     names = ("instances", "pointers", "better", "worse", "moves")
     steps = {name: parts.pop(name) for name in names} | {"reached": parts.pop("reach")}
@@ -76,7 +75,8 @@ def _packed(old: Contents) -> Contents:
     for name, none in (("C", math.inf), ("margin", math.nan)):
         asked = old.parameters.get(name)
         steps["most" if name == "C" else name] = np.full(size, none if asked is None else asked)
-    return Contents(now, {**parts, "steps": class_of("PackedSteps")(**steps)})
+    steps["cut"] = np.ones(size)
+    return Contents(old.parameters, {**parts, "steps": class_of("PackedSteps")(**steps)})
 
 
 OLDER: dict[tuple[str, int], Callable[[Contents], Contents]] = {

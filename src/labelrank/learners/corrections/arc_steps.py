@@ -21,8 +21,8 @@ class Learned(NamedTuple):
 
     `relevance` is what it was learned from, if it was: relevant and unknown labels, from 0, and
     their grades; the arcs are then those that did not hold. `n_labels` were known by then.
-    `reached` is the margin that the base reached in the instance. `most` and `margin` are C and
-    the margin that were asked for; infinite and NaN where there was none.
+    `reached` is how far the base is from its cut in the instance. `most`, `margin` and `cut` were
+    asked for, `most` as C; infinite and NaN where there was none.
     """
 
     indices: Int32
@@ -34,6 +34,7 @@ class Learned(NamedTuple):
     reached: float
     most: float
     margin: float
+    cut: float
     labels: Int32
     moves: Float64
 

@@ -76,9 +76,9 @@ class CorrectedRanker(Explained, LabelRanker):
     C : float or None
         How far one arc may move two labels in one step; None is no limit: what was taught holds.
     margin : float or None
-        By how much arcs are to hold. None: the median margin over Θ of what the base takes to be
-        relevant, on what `fit` has learned, else on the first hundred rows corrected.
-    cut : float, default 0.4
+        By how much arcs are to hold. None: as far as a label is from the cut of the base, in the
+        median, on what `fit` has learned, else on the first hundred rows corrected.
+    cut : float, default 1.0
         Arcs over and under the threshold are to hold by this part of the margin.
     overflow : int, default 0
         The last columns of X, so many, are of corrections alone: the base does not know them.
@@ -106,7 +106,7 @@ class CorrectedRanker(Explained, LabelRanker):
     _: KW_ONLY
     C: float | None = number(None, above=0, or_none=True)
     margin: float | None = number(None, above=0, or_none=True)
-    cut: float = number(0.4, above=0)
+    cut: float = number(1.0, above=0)
     overflow: int = number(0, least=0, whole=True)
     epochs: int = number(1, least=1, whole=True)
 
@@ -194,7 +194,7 @@ class CorrectedRanker(Explained, LabelRanker):
         for i, (scores, (better, worse, relevance)) in enumerate(zip(base, stated, strict=True)):
             row = slice(X.indptr[i], X.indptr[i + 1])
             x = X.indices[row].astype(np.int32), X.data[row]
-            wanted = self._reached(scores), most, margin
+            wanted = self._reached(scores), most, margin, float(self.cut)
             n = self.n_labels_
             asked.append(Learned(*x, better, worse, relevance, n, *wanted, *_UNMOVED))
         return asked
@@ -257,7 +257,7 @@ class CorrectedRanker(Explained, LabelRanker):
             grades[one.relevance[0]] = one.relevance[1]
             arcs = Arcs.of_row(grades, s[1:], threshold=not self.target_.one_class)
             better, worse = (np.where(side == len(grades), 0, side + 1) for side in arcs)
-        wanted = np.where((better == 0) | (worse == 0), self.cut * margin, margin)
+        wanted = np.where((better == 0) | (worse == 0), one.cut * margin, margin)
         c = step(s, better, worse, float(one.data @ one.data), wanted, one.most)
         if one.relevance is not None:
             failed = s[better] - s[worse] < wanted
@@ -285,12 +285,11 @@ class CorrectedRanker(Explained, LabelRanker):
         return copied
 
     def _reached(self, scores: Float64) -> float:
-        """The base's margin over Θ in an instance, or of the first class over the second."""
+        """How far labels are from the base's cut, or the first class from the second."""
         if self.target_.one_class:
             second, first = np.sort(scores)[-2:]
             return float(first - second)
-        above = scores[scores > 0]
-        return float(np.median(above) if len(above) else -scores.max())
+        return float(np.median(np.abs(scores)))
 
     def _based(self, X: Any) -> tuple[Float64, Float64]:
         """Scores of the base, as they are and relative to its cut, with those of new labels."""

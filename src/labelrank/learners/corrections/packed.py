@@ -27,6 +27,7 @@ from labelrank.rows import of_lengths
     reached=array("f8", "steps"),
     most=array("f8", "steps", finite=False),
     margin=array("f8", "steps", finite=False),
+    cut=array("f8", "steps"),
 )  # fmt: skip
 @dataclass(frozen=True)
 class PackedSteps:
@@ -46,6 +47,7 @@ class PackedSteps:
     reached: Float64
     most: Float64
     margin: Float64
+    cut: Float64
 
     @classmethod
     def of(cls, steps: Sequence[Learned], n_features: int, n_labels: int) -> "PackedSteps":
@@ -53,9 +55,9 @@ class PackedSteps:
         better, worse = (
             _joined([getattr(one, name) for one in steps], np.int32) for name in ("better", "worse")
         )
-        reached, most, margin = (
+        asked = (
             np.array([getattr(one, name) for one in steps], np.float64)
-            for name in ("reached", "most", "margin")
+            for name in ("reached", "most", "margin", "cut")
         )
         return cls(
             rows_of(steps, n_features),
@@ -64,24 +66,25 @@ class PackedSteps:
             _rows(*_sides([one.relevance or _NONE for one in steps]), n_labels),
             np.array([one.n_labels for one in steps], np.int64),
             _rows([one.labels for one in steps], [one.moves for one in steps], n_labels + 1),
-            reached, most, margin,
+            *asked,
         )  # fmt: skip
 
     def steps(self) -> list[Learned]:
         """The steps one by one."""
         rows, stated, moves = map(_split, (self.instances, self.relevance, self.moves))
         spans = [slice(a, b) for a, b in pairwise(self.pointers.tolist())]
-        asked = np.column_stack([self.reached, self.most, self.margin]).tolist()
-        at = zip(
-            rows, spans, self.by_relevance.tolist(), stated, self.n_labels.tolist(), asked, moves,
-            strict=True,
-        )  # fmt: skip
+        asked: list[Any] = np.column_stack(
+            [self.reached, self.most, self.margin, self.cut]
+        ).tolist()
+        kinds = self.by_relevance.tolist(), stated, self.n_labels.tolist()
+        at = zip(rows, spans, *kinds, asked, moves, strict=True)
         return [
             Learned(
                 row[0], row[1], self.better[span], self.worse[span], y if is_stated else None, n,
-                reached, most, margin, move[0], move[1],
+                reached=wanted[0], most=wanted[1], margin=wanted[2], cut=wanted[3],
+                labels=move[0], moves=move[1],
             )
-            for row, span, is_stated, y, n, (reached, most, margin), move in at
+            for row, span, is_stated, y, n, wanted, move in at
         ]  # fmt: skip
 
     def after_loading(self) -> None:
@@ -94,7 +97,12 @@ class PackedSteps:
         lanes = np.repeat(self.n_labels, np.diff(self.moves.indptr))
         if (self.n_labels >= width).any() or (self.moves.indices > lanes).any():
             raise ValueError("a step of labels that were not known")
-        if not (self.most > 0).all() or (self.margin <= 0).any() or np.isinf(self.margin).any():
+        if (
+            not (self.most > 0).all()
+            or not (self.cut > 0).all()
+            or (self.margin <= 0).any()
+            or np.isinf(self.margin).any()
+        ):
             raise ValueError("steps of no size, or of no margin")
 
 

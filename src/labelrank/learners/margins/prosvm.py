@@ -20,7 +20,7 @@ With tied grades the chain runs from grade to grade, see `preferences.Preference
 
 import copy
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -31,12 +31,13 @@ from sklearn.utils import check_random_state
 
 from labelrank._types import Array, Float32
 from labelrank.declared import array, flag, nested, number, seed, stored, threads, value
+from labelrank.learners.arcs import FromArcs, as_examples
 from labelrank.learners.label_weights import LabelWeights, LinearRanker
 from labelrank.learners.margins import solver
 from labelrank.learners.margins.admm import Runner, Settings, ThreadRunner, minimise, split_rows
 from labelrank.learners.margins.solver import DualState, PreferenceProblem
-from labelrank.preferences import Kind, Preferences
-from labelrank.resources import gap_bar
+from labelrank.preferences import Arcs, Kind, Preferences
+from labelrank.resources import aligned_zeros, gap_bar
 
 
 @stored("Duals", 1, alpha=array("f4", "duals"), C=value(float), data=value(str))
@@ -61,7 +62,7 @@ class Duals:
     duals_=nested("Duals", optional=True),
 )
 @dataclass(kw_only=True, eq=False, repr=False)
-class PreferenceSVM(LinearRanker):
+class PreferenceSVM(FromArcs, LinearRanker):
     """½‖w‖² + C Σ weight (1 - g_better + g_worse)₊ over the preferences that a learner declares."""
 
     C: float = number(1.0, above=0)
@@ -144,6 +145,29 @@ class PreferenceSVM(LinearRanker):
         settings = Settings(float(self.C), len(blocks), float(self.eta), float(self.tol), seed)
         with gap_bar(type(self).__name__, self.verbose, self.max_rounds) as report:
             return minimise(blocks, settings, self.max_rounds, runner, report)
+
+    def _learn_stated(self, X: sp.csr_array, arcs: Arcs) -> None:
+        """Stay near: min ½‖W - W₀‖² + C Σ (1 - g_better + g_worse)₊ over the arcs alone.
+
+        Θ is a label like the others here; the solver's own has no arc.
+        """
+        instances, Y = as_examples(X, arcs)
+        alone = Preferences.shared(Kind.RELEVANT_IRRELEVANT)
+        problem = PreferenceProblem.of(instances, Y, alone, fit_intercept=self.fit_intercept)
+        problem.refuse_too_many(self.memory_limit, "teach fewer arcs at a time")
+        near, K = DualState.zeros(problem), self.n_labels_ + 1
+        before = self._weights.blocks[0]
+        near.W[:, :K] = before[:, :K]
+        near.offset = near.W.copy()
+        options: Any = {"tol": self.tol, "random": check_random_state(self.random_state)}
+        descent = solver.PreferenceDescent(problem, near, self.C, **options, n_jobs=self.n_jobs)
+        gap, n_iter = solver.close_gap(descent, self.tol, self.max_iter)
+        solver.warn_unless_closed(gap, self.tol, self.max_iter)
+        W = aligned_zeros(before.shape)
+        W[:, :K] = near.W[:, :K]
+        self._weights = replace(self._weights, blocks=W[None])
+        self.objective_, self.dual_gap_, self.n_iter_ = descent.objective, gap, n_iter
+        self.duals_ = None
 
     def path(self, X: Any, Y: Any, Cs: Iterable[float]) -> list[Self]:
         """A fitted learner for each C, each begun where the one before ended.

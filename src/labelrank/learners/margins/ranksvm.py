@@ -16,7 +16,7 @@ from labelrank.declared import a_learner, array, nested, seed, stored, value
 from labelrank.learners.base import LabelRanker
 from labelrank.learners.margins.admm import Runner
 from labelrank.learners.margins.prosvm import PreferenceSVM
-from labelrank.preferences import Kind, Preferences
+from labelrank.preferences import Arcs, Kind, Preferences
 from labelrank.resources import blocks
 
 _CHUNK = 4096
@@ -73,6 +73,7 @@ random_state, verbose
     """
 
     _advice = "use ProSVM(approximate=True), which needs far fewer, or keep fewer labels"
+    _reads_threshold = False
 
     @property
     def preferences(self) -> Preferences:
@@ -98,6 +99,10 @@ random_state, verbose
         """The threshold of least squares, by its normal equations."""
         solution = np.linalg.lstsq(gram, moments, rcond=_RANK)[0]
         self.threshold_weights_, self.threshold_bias_ = solution[:-1], float(solution[-1])
+        self.threshold_coef_ = self.threshold_weights_ @ self.coef_
+
+    def _learn_stated(self, X: sp.csr_array, arcs: Arcs) -> None:
+        super()._learn_stated(X, arcs)
         self.threshold_coef_ = self.threshold_weights_ @ self.coef_
 
     def _scores(self, X: Any) -> Array:

@@ -4,8 +4,10 @@ A weight vector is the sum of the instances its perceptron erred on, so a bit fo
 relevant label, other label) says the same. See `labelrank.kernels.dual` for the layout.
 """
 
+import copy
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -17,7 +19,9 @@ from labelrank._types import Array, Float32, Float64, Int32, Int64
 from labelrank.declared import array, nested, stored, value
 from labelrank.errors import InputError
 from labelrank.kernels import dual, dual_learning
+from labelrank.learners.arcs import as_examples
 from labelrank.learners.pairwise.scorer import Course, Lesson, PairScorer, within
+from labelrank.preferences import Arcs
 from labelrank.resources import row_chunks, run_jobs
 from labelrank.rows import Rows, as_rows
 
@@ -220,6 +224,16 @@ class DualPairScorer(PairScorer):
         )  # fmt: skip
         where = np.full(X.n_rows, -1, np.int64)  # each row's document, so that passes share it
         return partial(self._learn_pass, X, as_rows(Y, np.float64), where, grades)
+
+    def learn_arcs(
+        self, rows: Callable[[Any], Rows], X: sp.csr_array, arcs: Arcs, n_jobs: int | None = None
+    ) -> Lesson:
+        """All at once: Θ has a place among the labels, and is one of them here."""
+        instances, Y = as_examples(X, arcs)
+        plain = copy.copy(self)
+        plain.n_labels, plain.calibrated = self.width, False
+        learn = plain.course(rows(instances), Y[:, : self.width], n_jobs)
+        return learn(np.arange(instances.shape[0]))
 
     def candidates(self, X: Rows, Y: sp.csr_array) -> Int32 | None:
         """The irrelevant labels (n, k) that take part in the duels of each row; None: all do."""

@@ -1,17 +1,19 @@
 """Pairwise perceptrons: one for each pair of labels (Loza Mencía & Fürnkranz 2008)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from labelrank._types import Array, Int64
 from labelrank.declared import choice, cut, flag, nested, number, seed, stored, threads, value
 from labelrank.errors import InputError
+from labelrank.learners.arcs import FromArcs
 from labelrank.learners.base import Explained, IncrementalRanker
 from labelrank.learners.pairwise import votes
 from labelrank.learners.pairwise.forecast import Forecast, ProblemSize, choose, forecast
@@ -19,7 +21,7 @@ from labelrank.learners.pairwise.mistakes import KERNELS, DualPairScorer
 from labelrank.learners.pairwise.scorer import Course, PairScorer, UpdateRule, quick_voting
 from labelrank.learners.pairwise.shortlist import ShortlistScorer, check_shortlist, make_ranker
 from labelrank.learners.pairwise.weights import LearnedPairs, PairBlock, PrimalPairScorer
-from labelrank.preferences import Kind, Preferences
+from labelrank.preferences import Arcs, Kind, Preferences
 from labelrank.relevance import check_relevance
 from labelrank.resources import require, track
 from labelrank.rows import Rows, as_rows, with_constant
@@ -35,7 +37,7 @@ MOST_EPOCHS = 10_000
     n_mistakes_=value(int, least=0, volatile=True),
 )  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
-class PairwisePerceptron(Explained, IncrementalRanker):
+class PairwisePerceptron(FromArcs, Explained, IncrementalRanker):
     """One perceptron for each pair of labels: MLPP, and with the threshold label calibrated MLPP.
 
     Parameters
@@ -259,6 +261,20 @@ class PairwisePerceptron(Explained, IncrementalRanker):
         if not hasattr(self, "scorer_"):
             self._start(X, Y, in_pieces=True)
         self._pass(self.scorer_.course(self._rows(X), Y, self.n_jobs), np.arange(X.shape[0]))
+
+    @property
+    def _reads_threshold(self) -> bool:  # type: ignore[override]
+        return bool(self.calibrated)
+
+    @available_if(lambda self: self.shortlist is None)  # type: ignore[untyped-decorator]
+    def learn_arcs(self, X: Any, arcs: Arcs) -> Self:
+        """Learn preferences alone, in their order: each by the perceptron of its pair."""
+        return super().learn_arcs(X, arcs)
+
+    def _learn_stated(self, X: sp.csr_array, arcs: Arcs) -> None:
+        lesson = self.scorer_.learn_arcs(self._rows, X, arcs, self.n_jobs)
+        self._n_trained += lesson.trained + lesson.mistakes
+        self.n_mistakes_ = lesson.mistakes
 
     @property
     def _has_constant(self) -> bool:

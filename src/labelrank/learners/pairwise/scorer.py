@@ -19,6 +19,7 @@ from labelrank.declared import nested, stored, value
 from labelrank.errors import InputError
 from labelrank.kernels.dual import take_rows
 from labelrank.learners.pairwise.votes import break_ties, relative_to_threshold
+from labelrank.preferences import Arcs
 from labelrank.resources import blocks, row_chunks, run_jobs
 from labelrank.rows import Rows
 
@@ -97,6 +98,15 @@ class PairScorer(ABC):
         self, X: Rows, Y: sp.csr_array, n_jobs: int | None = None, *, until_no_error: bool = False
     ) -> Course:
         """A function for one pass over the rows its argument names; checks come first."""
+
+    @abstractmethod
+    def learn_arcs(
+        self, rows: Callable[[Any], Rows], X: sp.csr_array, arcs: Arcs, n_jobs: int | None = None
+    ) -> Lesson:
+        """Learn the arcs of instances, which `rows` makes ready, by the perceptrons of their pairs.
+
+        These are independent: only arcs of the same pair must keep their order.
+        """
 
     @abstractmethod
     def votes(self, X: Rows, n_jobs: int | None = None) -> tuple[Float64, Float64]:

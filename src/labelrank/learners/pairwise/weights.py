@@ -4,6 +4,7 @@ Weight vectors lie in blocks of sixteen, one cache line for each feature. A *til
 of four labels with four others, a *threshold block* the pairs of sixteen labels with Θ.
 """
 
+import copy
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,9 @@ from labelrank._types import Float32, Float64, Int64
 from labelrank.declared import array, nested, stored
 from labelrank.kernels import pairwise as kernels
 from labelrank.kernels.pairwise import SIDE, WIDTH
+from labelrank.learners.arcs import as_examples
 from labelrank.learners.pairwise.scorer import Course, Lesson, PairScorer, within
+from labelrank.preferences import Arcs
 from labelrank.resources import aligned_zeros, n_threads, require, row_chunks, run_jobs
 from labelrank.rows import Rows, as_rows, with_constant
 
@@ -94,6 +97,21 @@ class PrimalPairScorer(PairScorer):
         self.check_lesson(X, Y)
         settled = set[Any]() if until_no_error and not self.rule.averaging else None
         return partial(self._learn_pass, X, as_rows(Y, np.float64), n_jobs, settled)
+
+    def learn_arcs(
+        self, rows: Callable[[Any], Rows], X: sp.csr_array, arcs: Arcs, n_jobs: int | None = None
+    ) -> Lesson:
+        """First those between labels, where Θ is left out of play, then those with Θ."""
+        labels_alone = copy.copy(self)
+        labels_alone.calibrated = False
+        with_threshold = (arcs.better == self.n_labels) | (arcs.worse == self.n_labels)
+        lessons = [Lesson(0, 0)]
+        for scorer, chosen in ((labels_alone, ~with_threshold), (self, with_threshold)):
+            if chosen.any():
+                instances, Y = as_examples(X, arcs, chosen)
+                learn = scorer.course(rows(instances), Y[:, :-1], n_jobs)
+                lessons.append(learn(np.arange(instances.shape[0])))
+        return Lesson(*map(sum, zip(*lessons, strict=True)))
 
     def _learn_pass(
         self, X: Rows, Y: Rows, n_jobs: int | None, settled: set[Any] | None, order: Int64

@@ -21,8 +21,10 @@ from labelrank._types import Array, Float32, Float64, Int64
 from labelrank.declared import array, choice, cut, nested, number, seed, sparse, stored, threads
 from labelrank.kernels import embedding as kernels
 from labelrank.kernels import random as draws
+from labelrank.learners.arcs import FromArcs, as_examples
 from labelrank.learners.base import IncrementalRanker
 from labelrank.learners.orders.levels import by_levels
+from labelrank.preferences import Arcs as Stated
 from labelrank.preferences import Kind, Preferences
 from labelrank.resources import row_chunks, run_jobs, track
 from labelrank.rows import Rows, as_rows
@@ -147,7 +149,7 @@ def random_rows(candidates: Int64, count: int, seed: int, clock: int) -> Int64:
     window_Y=sparse("window", "K", attribute="_window_Y", finite=False),
 )
 @dataclass(eq=False, repr=False)
-class EmbeddingRanker(IncrementalRanker):
+class EmbeddingRanker(FromArcs, IncrementalRanker):
     """What EC-PLM and EP-PLM share: arcs, turns of learning, and scores."""
 
     n_components: int = number(50, least=1, whole=True)
@@ -168,6 +170,7 @@ class EmbeddingRanker(IncrementalRanker):
     _calibrated = False
     _learns_silence = False
     _codes_learn = False
+    _reads_threshold = False
 
     def _first_codes(self, Y: sp.csr_array) -> Array:
         """M before the first arc, K × s."""
@@ -256,6 +259,16 @@ class EmbeddingRanker(IncrementalRanker):
             done, self._clock = done + len(part), self._clock + len(part)
             if self._clock % size == 0:
                 self._end_turn(turn)
+
+    def _learn_stated(self, X: sp.csr_array, arcs: Stated) -> None:
+        if self.update == "adagrad":
+            rows, Y = as_examples(X, arcs)
+            order = np.arange(rows.shape[0])
+            self._learn_instances(as_rows(rows), as_rows(Y[:, :-1], np.float64), order)
+            return
+        row = np.repeat(np.arange(arcs.n_rows), np.diff(arcs.ptr))
+        nodes = np.column_stack([row, arcs.better, row, arcs.worse]).astype(np.int64)
+        self._learn_arcs(as_rows(X), nodes)
 
     def _learn_instances(self, X: Rows, Y: Rows, order: Int64) -> None:
         rate, at = float(self.learning_rate), (self._seed, self._clock)

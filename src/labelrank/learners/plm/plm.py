@@ -16,9 +16,10 @@ from sklearn.utils import check_random_state
 from labelrank._types import Array, Float64, Int64
 from labelrank.declared import anything, array, choice, cut, flag, number, seed, stored, value
 from labelrank.kernels import plm as kernels
+from labelrank.learners.arcs import FromArcs, as_examples
 from labelrank.learners.base import IncrementalRanker
 from labelrank.learners.orders.levels import by_levels
-from labelrank.preferences import Kind, Preferences
+from labelrank.preferences import Arcs, Kind, Preferences
 from labelrank.resources import blocks, track
 from labelrank.rows import as_rows
 
@@ -37,7 +38,7 @@ _AT_ONCE = 256
     n_violated_=value(int, least=0),
 )
 @dataclass(eq=False, repr=False)
-class PreferenceLearningMachine(IncrementalRanker):
+class PreferenceLearningMachine(FromArcs, IncrementalRanker):
     """PLM: a perceptron on the worst arc of each preference graph.
 
     Parameters
@@ -107,6 +108,13 @@ class PreferenceLearningMachine(IncrementalRanker):
     def _learn_more(self, X: Any, Y: sp.csr_array) -> None:
         X, Y = by_levels(X, Y)
         self._learn_in([np.arange(X.shape[0])], X, Y)
+
+    _reads_threshold = False
+
+    def _learn_stated(self, X: sp.csr_array, arcs: Arcs) -> None:
+        """Each arc is a graph."""
+        rows, Y = as_examples(X, arcs)
+        self._learn_more(rows, Y[:, :-1])
 
     def _set_up(self, X: Any, Y: sp.csr_array) -> None:
         rows = X.shape[1] if self.kernel is None else 0
