@@ -282,6 +282,18 @@ class Arcs:
         better, worse = (np.concatenate(side) for side in zip(*none, *rows, strict=True))
         return cls(ptr, better, worse, csr.shape[1])
 
+    def as_examples(self, X: Any, chosen: Array | None = None) -> tuple[Any, sp.csr_array]:
+        """An instance of X per arc, and what it states as relevance over the labels and Θ.
+
+        The better label is 1, the worse one 0, all others are unknown: nothing else is stated.
+        """
+        row = np.repeat(np.arange(self.n_rows), np.diff(self.ptr))
+        at = np.arange(len(row)) if chosen is None else np.flatnonzero(chosen)
+        Y = np.full((len(at), self.n_labels + 1), np.nan)
+        Y[np.arange(len(at)), self.better[at]] = 1.0
+        Y[np.arange(len(at)), self.worse[at]] = 0.0
+        return X[row[at]], sp.csr_array(Y)
+
     @staticmethod
     def of_row(
         grades: Float64, scores: Any = None, *, rivals: int = 50, threshold: bool = True

@@ -23,6 +23,7 @@ from labelrank._types import Array, Float64, Int64
 from labelrank.declared import array, check_parameters, nested, stored, value
 from labelrank.errors import InputError, InputTypeError, one_sentence
 from labelrank.interrupts import held_back
+from labelrank.preferences import Arcs, checked_arcs
 from labelrank.relevance import LabelCounts, TargetInfo, cardinality, check_relevance, without_mask
 from labelrank.resources import blocks
 from labelrank.rows import canonical, check_magnitude, count_zeros, short_indices
@@ -339,6 +340,37 @@ class IncrementalRanker(LabelRanker):
             f"{type(self).__name__} cannot take new labels after its first piece; "
             "declare them all by `classes` at the first call"
         )
+
+
+class FromArcs:
+    """Gives a fitted learner `learn_arcs`, of single preferences; it implements `_learn_stated`.
+
+    See `Arcs.as_examples` for what an arc is as an example.
+    """
+
+    # Whether arcs over and under the threshold are read.
+    _reads_threshold = True
+
+    def _learn_stated(self, X: sp.csr_array, arcs: Arcs) -> None:
+        """Learn the arcs of checked instances, in their order."""
+        raise NotImplementedError
+
+    def learn_arcs(self, X: Any, arcs: Arcs) -> Self:
+        """Learn preferences alone, in their order: row i of `arcs` is stated of instance i."""
+        check_is_fitted(self)
+        learner: Any = self
+        with held_back(), unchanged_if_refused(self):
+            learner.check_parameters()
+            X = sp.csr_array(learner._check_X(X, reset=False))  # noqa: SLF001
+            arcs, K = checked_arcs(arcs, X.shape[0], learner.n_labels_), learner.n_labels_
+            if not self._reads_threshold and (arcs.better == K).any() | (arcs.worse == K).any():
+                raise InputError(
+                    f"got an arc of the threshold, but {type(self).__name__} ranks without one; "
+                    "give arcs between labels, or use a CorrectedRanker"
+                )
+            if len(arcs.better):
+                self._learn_stated(X, arcs)
+        return self
 
 
 @contextlib.contextmanager

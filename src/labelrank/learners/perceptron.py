@@ -13,8 +13,7 @@ from labelrank._types import Array, Float32, Float64, Int64
 from labelrank.declared import choice, cut, flag, nested, number, seed, stored, threads, value
 from labelrank.kernels.label_perceptrons import MMP, SEPARATE, Rule, learn_pass
 from labelrank.kernels.random import RANDOM_SCALE, fill_normal
-from labelrank.learners.arcs import FromArcs, learn_pairs
-from labelrank.learners.base import Explained, IncrementalRanker
+from labelrank.learners.base import Explained, FromArcs, IncrementalRanker
 from labelrank.learners.label_weights import BLOCK, LabelWeights, padded
 from labelrank.preferences import Arcs, Kind, Preferences
 from labelrank.resources import aligned_zeros, run_jobs, track
@@ -99,7 +98,7 @@ class LinearPerceptron(FromArcs, Explained, IncrementalRanker):
         self._n_learned += n_arcs
         self._n_trained += n_arcs + n_moved
 
-    def _arc_step(self, margin: float, norm: float, *, with_threshold: bool) -> float:
+    def _arc_step(self, margin: float, norm: float, with_threshold: bool) -> float:
         """As far as an example of one label, or of one pair of labels, moves the weights."""
         rule, moving = self._rule(), 1 if with_threshold else 2
         if self.step == "pa":
@@ -367,10 +366,10 @@ class MulticlassMultilabelPerceptron(LinearPerceptron):
         """The loss of two labels in the wrong order."""
         return 0.5 if self.loss == "average_precision" else 1.0
 
-    def _arc_step(self, margin: float, norm: float, *, with_threshold: bool) -> float:
+    def _arc_step(self, margin: float, norm: float, with_threshold: bool) -> float:
         if self.step != "pa" and margin == self._rule().margin:
             return self._share  # a tie is an error of the ranking
-        return super()._arc_step(margin, norm, with_threshold=with_threshold)
+        return super()._arc_step(margin, norm, with_threshold)
 
     def _rule(self) -> Rule:
         passive_aggressive = self.step == "pa"
@@ -379,3 +378,37 @@ class MulticlassMultilabelPerceptron(LinearPerceptron):
             MMP, STEPS.index(self.step), margin, tie_is_right=True, C=float(self.C),
             loss=LOSSES.index(self.loss), penalty=PENALTIES.index(self.penalty), seed=self._seed,
         )  # fmt: skip
+
+
+def learn_pairs(
+    X: sp.csr_array,
+    arcs: Arcs,
+    columns: Any,
+    past: Any,
+    clock: int,
+    step: Callable[[float, float, bool], float],
+) -> tuple[int, int]:
+    """Learn arcs by one weight vector per label; Θ has none. Returns arcs met, and violated.
+
+    `columns(k)` and `past(k)` give the weights of a label and their sums, as views; the sums are
+    None where none are kept. W += ± by x, and U += ± by t x at time t (`label_perceptrons`), where
+    `step` of the margin, the squared length of x, and whether Θ is asked, says how far.
+    """
+    moved = 0
+    time = clock
+    for i in range(arcs.n_rows):
+        row = slice(X.indptr[i], X.indptr[i + 1])
+        j, x = X.indices[row], X.data[row].astype(np.float32)
+        norm = float(x @ x)
+        for t in range(arcs.ptr[i], arcs.ptr[i + 1]):
+            pair = [(int(arcs.better[t]), 1.0), (int(arcs.worse[t]), -1.0)]
+            labels = [(k, sign) for k, sign in pair if k < arcs.n_labels]
+            margin = sum(sign * float(columns(k)[j] @ x) for k, sign in labels)
+            by = step(margin, norm, len(labels) < 2)
+            for k, sign in labels if by else ():
+                columns(k)[j] += np.float32(sign * by) * x
+                if past is not None:
+                    past(k)[j] += sign * by * time * x
+            moved += by != 0
+            time += 1
+    return time - clock, moved

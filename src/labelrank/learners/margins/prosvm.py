@@ -31,7 +31,7 @@ from sklearn.utils import check_random_state
 
 from labelrank._types import Array, Float32
 from labelrank.declared import array, flag, nested, number, seed, stored, threads, value
-from labelrank.learners.arcs import FromArcs, as_examples
+from labelrank.learners.base import FromArcs
 from labelrank.learners.label_weights import LabelWeights, LinearRanker
 from labelrank.learners.margins import solver
 from labelrank.learners.margins.admm import Runner, Settings, ThreadRunner, minimise, split_rows
@@ -151,7 +151,7 @@ class PreferenceSVM(FromArcs, LinearRanker):
 
         Θ is a label like the others here; the solver's own has no arc.
         """
-        instances, Y = as_examples(X, arcs)
+        instances, Y = arcs.as_examples(X)
         alone = Preferences.shared(Kind.RELEVANT_IRRELEVANT)
         problem = PreferenceProblem.of(instances, Y, alone, fit_intercept=self.fit_intercept)
         problem.refuse_too_many(self.memory_limit, "teach fewer arcs at a time")

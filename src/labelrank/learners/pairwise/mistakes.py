@@ -19,7 +19,6 @@ from labelrank._types import Array, Float32, Float64, Int32, Int64
 from labelrank.declared import array, nested, stored, value
 from labelrank.errors import InputError
 from labelrank.kernels import dual, dual_learning
-from labelrank.learners.arcs import as_examples
 from labelrank.learners.pairwise.scorer import Course, Lesson, PairScorer, within
 from labelrank.preferences import Arcs
 from labelrank.resources import row_chunks, run_jobs
@@ -229,7 +228,7 @@ class DualPairScorer(PairScorer):
         self, rows: Callable[[Any], Rows], X: sp.csr_array, arcs: Arcs, n_jobs: int | None = None
     ) -> Lesson:
         """All at once: Θ has a place among the labels, and is one of them here."""
-        instances, Y = as_examples(X, arcs)
+        instances, Y = arcs.as_examples(X)
         plain = copy.copy(self)
         plain.n_labels, plain.calibrated = self.width, False
         learn = plain.course(rows(instances), Y[:, : self.width], n_jobs)

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelrank._types import Array, Int64
 from labelrank.declared import choice, cut, flag, nested, number, seed, stored, threads, value
 from labelrank.errors import InputError
-from labelrank.learners.arcs import FromArcs
-from labelrank.learners.base import Explained, IncrementalRanker
+from labelrank.learners.base import Explained, FromArcs, IncrementalRanker
 from labelrank.learners.pairwise import votes
 from labelrank.learners.pairwise.forecast import Forecast, ProblemSize, choose, forecast
 from labelrank.learners.pairwise.mistakes import KERNELS, DualPairScorer

@@ -18,7 +18,6 @@ from labelrank._types import Float32, Float64, Int64
 from labelrank.declared import array, nested, stored
 from labelrank.kernels import pairwise as kernels
 from labelrank.kernels.pairwise import SIDE, WIDTH
-from labelrank.learners.arcs import as_examples
 from labelrank.learners.pairwise.scorer import Course, Lesson, PairScorer, within
 from labelrank.preferences import Arcs
 from labelrank.resources import aligned_zeros, n_threads, require, row_chunks, run_jobs
@@ -108,7 +107,7 @@ class PrimalPairScorer(PairScorer):
         lessons = [Lesson(0, 0)]
         for scorer, chosen in ((labels_alone, ~with_threshold), (self, with_threshold)):
             if chosen.any():
-                instances, Y = as_examples(X, arcs, chosen)
+                instances, Y = arcs.as_examples(X, chosen)
                 learn = scorer.course(rows(instances), Y[:, :-1], n_jobs)
                 lessons.append(learn(np.arange(instances.shape[0])))
         return Lesson(*map(sum, zip(*lessons, strict=True)))

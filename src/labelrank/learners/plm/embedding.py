@@ -21,8 +21,7 @@ from labelrank._types import Array, Float32, Float64, Int64
 from labelrank.declared import array, choice, cut, nested, number, seed, sparse, stored, threads
 from labelrank.kernels import embedding as kernels
 from labelrank.kernels import random as draws
-from labelrank.learners.arcs import FromArcs, as_examples
-from labelrank.learners.base import IncrementalRanker
+from labelrank.learners.base import FromArcs, IncrementalRanker
 from labelrank.learners.orders.levels import by_levels
 from labelrank.preferences import Arcs as Stated
 from labelrank.preferences import Kind, Preferences
@@ -262,7 +261,7 @@ class EmbeddingRanker(FromArcs, IncrementalRanker):
 
     def _learn_stated(self, X: sp.csr_array, arcs: Stated) -> None:
         if self.update == "adagrad":
-            rows, Y = as_examples(X, arcs)
+            rows, Y = arcs.as_examples(X)
             order = np.arange(rows.shape[0])
             self._learn_instances(as_rows(rows), as_rows(Y[:, :-1], np.float64), order)
             return

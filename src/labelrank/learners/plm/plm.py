@@ -16,8 +16,7 @@ from sklearn.utils import check_random_state
 from labelrank._types import Array, Float64, Int64
 from labelrank.declared import anything, array, choice, cut, flag, number, seed, stored, value
 from labelrank.kernels import plm as kernels
-from labelrank.learners.arcs import FromArcs, as_examples
-from labelrank.learners.base import IncrementalRanker
+from labelrank.learners.base import FromArcs, IncrementalRanker
 from labelrank.learners.orders.levels import by_levels
 from labelrank.preferences import Arcs, Kind, Preferences
 from labelrank.resources import blocks, track
@@ -113,7 +112,7 @@ class PreferenceLearningMachine(FromArcs, IncrementalRanker):
 
     def _learn_stated(self, X: sp.csr_array, arcs: Arcs) -> None:
         """Each arc is a graph."""
-        rows, Y = as_examples(X, arcs)
+        rows, Y = arcs.as_examples(X)
         self._learn_more(rows, Y[:, :-1])
 
     def _set_up(self, X: Any, Y: sp.csr_array) -> None:
