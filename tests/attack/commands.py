@@ -103,10 +103,11 @@ def tried(name, fault, prepared, folder, random, *, is_new):
     if fault == "no folder":
         arguments = [f"{NO_FOLDER}/{part}" if arguments[at - 1] == "-o" else part
                      for at, part in enumerate(arguments)]  # fmt: skip
-    signals = {**INTERRUPTS, "SIGKILL": [signal.SIGKILL]}.get(fault, [])
+    ends = [signal.SIGTERM] if name in ENDLESS else []
+    signals = {**INTERRUPTS, "SIGKILL": [signal.SIGKILL]}.get(fault, ends)
     run = new_process if is_new else forked
     code, said, output = run(arguments, work, fault, room, signals, began)
-    flaw = spoken(code, said, fault) or lost(work, prepared, name, fault, output, whole)
+    flaw = spoken(code, said, signals) or lost(work, prepared, name, fault, output, whole)
     where = f"{name} under {fault}{', new process' if is_new else ''}"
     return f"{flaw} ({where})" if flaw else ("refused" if code > 0 else "answered")
 
@@ -133,11 +134,11 @@ def reference(name, prepared, work, is_new):
     return seconds, persistence.digest(persistence.load(work / "model.labelrank"))
 
 
-def spoken(code, said, fault):
+def spoken(code, said, signals):
     """What is wrong with how a command ended, or nothing."""
     if code is None:
         return "hang"
-    if code < 0 and fault in (signal.Signals(-code).name, "SIGKILL"):
+    if code < 0 and -code in signals:
         return None  # ended before the command line was there, or as it was meant
     if code < 0:
         return f"crash {code}"

@@ -485,3 +485,18 @@ def test_a_model_that_has_all_cores_says_nothing_of_them_in_processes(shell, tmp
     done = shell("predict", "m", "a.jsonl", "-o", "out.csv", "--jobs", "2")
     assert done.returncode == 0
     assert b"n_jobs" not in done.stderr + done.stdout
+
+
+def test_a_line_of_text_is_answered_without_tables_and_without_all_that_may_race(tmp_path):
+    texts, lists = ["wheat and rye", "crude oil"], [["grain"], ["oil"]]
+    path = persistence.save(Tagger().fit(texts, lists), tmp_path / "model")
+    (tmp_path / "new.txt").write_text("rye\n")
+    code = (
+        "import sys; from labelrank.cli import main\n"
+        f"sys.argv = ['labelrank', 'predict', {str(path)!r}, {str(tmp_path / 'new.txt')!r}]\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print([m for m in ('polars', 'labelrank.learners.auto.candidates') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "grain" in done.stdout
+    assert done.stdout.endswith("[]\n")

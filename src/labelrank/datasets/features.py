@@ -50,6 +50,8 @@ def features_of(
     """Texts or a table of the columns chosen; what is left open is found by the cells."""
     if choice.is_text:
         return _text_alone(frame, choice.texts[0], [], is_found=False)
+    if frame.is_plain_text:  # its one column is text, whatever stands there
+        return _text_alone(frame, next(iter(frame.columns)), [])
     if known and choice.known is not None:
         made = {key: getattr(known, key) for key in ("columns", "used", "numbers", "roles")}
         return _as_table(frame, choice.features or [], decimal, made, known.text_column, known)

@@ -4,20 +4,24 @@ A reading gives values, and which cells are *bad*: neither a gap nor what is wan
 each cell alone, so rows may come in any batches.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import re
 from datetime import UTC, date, datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.table.frame import GAPS
 from labelrank.table.written import NO, YES, instants_in, numbers_in, unit_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 DATES = frozenset({date, datetime})
 # Types of cells that can be one value of a category.
@@ -34,7 +38,7 @@ class CellError(InputError):
         super().__init__(f"got {_shown(cell)} in row {row + 1} of column {column!r}, {rest}")
         self.cell, self.row, self.column, self.rest = cell, row, column, rest
 
-    def after(self, n_rows: int) -> "CellError":
+    def after(self, n_rows: int) -> CellError:
         """The same error where `n_rows` rows came before."""
         return CellError(self.cell, self.row + n_rows, self.column, self.rest)
 
@@ -68,6 +72,8 @@ class Cells:
     @cached_property
     def texts(self) -> pl.Series:
         """The texts without outer spaces; null where a cell is no text."""
+        import polars as pl
+
         if str not in self.types:
             return pl.repeat(None, len(self), dtype=pl.String, eager=True)
         are_texts = self.types <= {str, type(None)}
@@ -91,6 +97,8 @@ class Cells:
     @property
     def present(self) -> pl.Series:
         """The texts that are no gaps."""
+        import polars as pl
+
         return self.texts.filter(pl.Series(~self.gaps) & self.texts.is_not_null())
 
     def n_distinct(self) -> int:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from labelrank._types import Array
 from labelrank.declared import stored, value
@@ -204,6 +203,8 @@ def _number(name: str, cells: Cells, decimal: str | None, lenient: bool) -> Colu
 
 def _endless(cells: Cells) -> Array:
     """The texts that are numbers beyond all that there are, such as inf or 1e999."""
+    import polars as pl
+
     numbers = cells.texts.cast(pl.Float64, strict=False)
     return np.asarray(numbers.is_infinite().fill_null(False).to_numpy())
 

@@ -4,13 +4,17 @@ Each text is read alone. What a whole column decides (the decimal mark, a unit, 
 month) is its *form*, found once when a model learns and kept.
 """
 
+from __future__ import annotations
+
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from labelrank._types import Array
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # An example of each way to write numbers: the decimal mark, and the mark between thousands.
 PLAIN = "1234.5"
@@ -107,6 +111,8 @@ def decimal_of(texts: pl.Series, form: str) -> str | None:
 
 def numbers_in(texts: pl.Series, form: str) -> Array:
     """The texts as numbers; NaN where they are none in this form."""
+    import polars as pl
+
     unit = unit_of(form)
     decimal, thousands = FORMS[form.removesuffix(unit)]
     if unit:
@@ -120,6 +126,8 @@ def numbers_in(texts: pl.Series, form: str) -> Array:
 
 
 def _without_marks(texts: pl.Series, decimal: str, thousands: str) -> pl.Series:
+    import polars as pl
+
     if thousands == " ":
         texts = texts.str.replace_all(_SPACES, " ")
     if thousands == "'":
@@ -156,6 +164,8 @@ def date_form(texts: pl.Series) -> tuple[str, bool]:
 
     A part above 12 is a day. Only texts such as 3/4/2024 or 3-4-2024 need an order.
     """
+    import polars as pl
+
     found = _spelled_out(texts).str.extract_groups(_YEAR_LAST).struct.unnest()
     found = found.filter((found["mark"] != ".").fill_null(False))
     days = [int((found[part].cast(pl.Int32) > 12).sum()) for part in ("first", "then")]
@@ -186,6 +196,8 @@ def instants_in(texts: pl.Series, form: str) -> Array:
 
 def _whole(texts: pl.Series) -> Array:
     """Digits as numbers, 0 where there are none."""
+    import polars as pl
+
     return texts.cast(pl.Int64, strict=False).fill_null(0).to_numpy()
 
 

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,15 +14,16 @@ from labelrank.declared import anything, array, flag, nested, number, seed, stor
 from labelrank.errors import InputError
 from labelrank.learners.auto import blocks as of_targets
 from labelrank.learners.auto.blend import Line, Member, together
-from labelrank.learners.auto.candidates import Size, allowance, candidates, given
 from labelrank.learners.auto.goal import Goal, Judged
-from labelrank.learners.auto.race import HELD, Race, Trial
 from labelrank.learners.auto.weighting import AS_GIVEN, Weighting, ways
 from labelrank.learners.base import LabelRanker
 from labelrank.learners.held_out.calibration import Calibration
 from labelrank.learners.held_out.cuts import CUTS, Cut, best_cut
 from labelrank.resources import bar
 from labelrank.rows import by_content
+
+if TYPE_CHECKING:  # they import all that may race: not for a model that only answers
+    from labelrank.learners.auto.race import Race, Trial
 
 _OF_FEATURES = ("features", "names", "contributions")
 _MORE = 3.0
@@ -136,7 +137,7 @@ class AutoRanker(LabelRanker):
     def _learn(self, X: Any, Y: sp.csr_array) -> None:
         X = by_content(X)
         race = self._race(X, Y)
-        if X.shape[0] >= 2 * HELD:
+        if race.has_enough:
             with bar("trying", self.verbose, None) as advance:
                 for name in race.run():
                     advance(name)
@@ -157,7 +158,10 @@ class AutoRanker(LabelRanker):
             for name, way, share, line in chosen
         ]
 
-    def _race(self, X: Any, Y: sp.csr_array) -> Race:
+    def _race(self, X: Any, Y: sp.csr_array) -> "Race":
+        from labelrank.learners.auto.candidates import candidates, given
+        from labelrank.learners.auto.race import Race
+
         random = check_random_state(self.random_state)
         seed = int(random.randint(2**31 - 1))
         goal = Goal.of(self.criterion, self.sizes).on(Y, one_class=self.target_.one_class)
@@ -179,9 +183,11 @@ class AutoRanker(LabelRanker):
     def _work(self, X: Any, Y: sp.csr_array, goal: Goal) -> float:
         # Grades and targets have kinds of learners of their own that race beside the others.
         effort = float(self.effort) * (_MORE if goal.graded or goal.blocks else 1.0)
+        from labelrank.learners.auto.candidates import Size, allowance
+
         return allowance(Size.of(X, Y), effort, fast=self.fast)
 
-    def _choose(self, race: Race) -> list[tuple[str, str, float, Line | None]]:
+    def _choose(self, race: "Race") -> list[tuple[str, str, float, Line | None]]:
         """The members, by what the race has found, and the cut: name, weighting, share, line."""
         ranked = race.ranked()
         if not ranked:
@@ -226,7 +232,7 @@ class AutoRanker(LabelRanker):
             return np.asarray(scores)
         return np.asarray(scores - self.count_.thresholds(scores).astype(scores.dtype))
 
-    def _tell(self, race: Race, judged: Judged, others: list[Trial], n: int) -> None:
+    def _tell(self, race: "Race", judged: Judged, others: "list[Trial]", n: int) -> None:
         sign = race.goal.criterion.direction
         second = others[0] if others else None
         tried = [trial.name for trial in race.ranked()]

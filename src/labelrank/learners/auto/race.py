@@ -80,6 +80,11 @@ class Race:
         self.scores: dict[tuple[str, str], Array] = {}
 
     @property
+    def has_enough(self) -> bool:
+        """Whether there are instances to hold out."""
+        return self.X.shape[0] >= 2 * HELD
+
+    @property
     def sizes(self) -> list[int]:
         """Instances of each round."""
         whole = len(self.parts[0][1])
