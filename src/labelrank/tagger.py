@@ -201,12 +201,11 @@ class Tagger(BaseEstimator):
         """The label names after these preferences, and the arcs among them."""
         stated = [checked_pairs(pairs) for pairs in prefer]
         met = dict.fromkeys(one for pairs in stated for pair in pairs for one in pair)
-        known = {None, *self.label_names_}
-        new = [name for name in met if name not in known]
+        new = [name for name in met if name is not None and name not in self.label_names_]
         if new and self.new_labels == "error":
             raise unknown_label(new[0], self.label_names_)
         names = [*self.label_names_, *(new if self.new_labels == "add" else ())]
-        place = {name: k for k, name in enumerate(names)} | {None: None}
+        place = {name: names.index(name) for name in met if name in names} | {None: None}
         triples = (
             (row, place[better], place[worse])
             for row, pairs in enumerate(stated)

@@ -168,7 +168,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             row = slice(known.indptr[i], known.indptr[i + 1])
             scale = self._scale(counts, known.indices[row], known.data[row])
             hashed: dict[int, float] = {}
-            for term in sorted(counts.keys() - vocabulary.keys()):
+            for term in sorted(term for term in counts if term not in vocabulary):
                 column = murmurhash3_32(term, positive=True) % n_hashed
                 hashed[column] = hashed.get(column, 0.0) + self._counted_as(counts[term]) * highest
             length = scale or math.sqrt(sum(value * value for value in hashed.values()))
