@@ -34,7 +34,7 @@ for _ in range(EPOCHS):
 scores = np.zeros((len(Y) - n_base, Y.shape[1]))
 began = time.perf_counter()
 for i in range(n_base, len(Y)):
-    scores[i - n_base] = model.predict(line(i, []))[: Y.shape[1]]
+    scores[i - n_base] = model.predict(line(i, []))[-Y.shape[1] :]
     learn(i)
 np.save(folder / "scores.npy", scores)
 print(time.perf_counter() - began)

@@ -35,7 +35,8 @@ def model(run, tmp_path):
         encoding="utf-8",
     )
     path = tmp_path / "m.labelrank"
-    assert run("learn", path, lines, "-q", "-l", "BR+", "--representation", "tfidf").exit_code == 0
+    options = ("-l", "BR+", "--set", "epochs=1", "--representation", "tfidf")
+    assert run("learn", path, lines, "-q", *options).exit_code == 0
     return path
 
 
@@ -411,3 +412,23 @@ def test_a_refit_that_is_worse_is_kept_out(run, many, early, tmp_path):
     assert done.exit_code == 1
     assert "learned nothing" in done.output
     assert early.read_bytes() == before
+
+
+def test_a_stream_is_gone_over_as_often_as_epochs_say_and_finds_its_cut(run, many, tmp_path):
+    path, (texts, labels) = tmp_path / "begun.labelrank", many
+    lines = lines_of(texts, [given * (i % 4 > 0) + ["news"] * (i % 3 == 0)
+                             for i, given in enumerate(labels)])  # fmt: skip
+    lines = lines.replace("[]", '["none"]')
+    assert run("learn", path, "-", "--format", "jsonl", "-l", "BR+", stdin=lines).exit_code == 0
+    begun = persistence.load(path)
+    assert begun.summary_["n_documents"] == 440
+    assert begun.learner_.estimator_._n_learned == 5 * 440
+    scores = begun.learner_.estimator_.decision_function(begun.features(texts))
+    assert scores.min() < begun.learner_.threshold_ < scores.max()
+    assert begun.learner_.threshold_ != 0
+    asked = tmp_path / "asked.labelrank"
+    done = run(
+        "learn", asked, "-", "--format", "jsonl", "-l", "BR+", "--threshold", "0.25", stdin=lines
+    )
+    assert done.exit_code == 0, done.output
+    assert persistence.load(asked).learner_.threshold_ == 0.25

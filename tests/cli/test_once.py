@@ -75,5 +75,6 @@ def test_a_batch_is_tested_and_learned_by_the_same_features(run, news, tmp_path,
     calls.clear()
     done = run("learn", begun, news, "-o", tmp_path / "m", "--curve", tmp_path / "c", "--batch", 2)
     assert done.exit_code == 0, done.output
-    # The second batch is also scored by the model as it was, and as it is, to judge it.
-    assert (calls["features"], calls["scores"], calls["texts"]) == (2, 4, 2)
+    # Each batch is scored for the curve and for the cut; the second also by the model as it was,
+    # and as it is, to judge it.
+    assert (calls["features"], calls["scores"], calls["texts"]) == (2, 6, 2)

@@ -191,7 +191,7 @@ def _opened(model: Path, recipe: Start) -> Any:
         return models.load_tagger(model, [learner] if learner else [])
     if learner is None:
         raise MissingError(f"{model} is not there; name a --learner to start a new model")
-    return recipe.tagger(recipe.make())
+    return recipe.tagger(models.with_own_cut(recipe.make(), recipe.threshold))
 
 
 def _point(learned: int, tally: Any, file: Any, shown: Shown) -> None:

@@ -10,6 +10,10 @@ import scipy.sparse as sp
 from labelrank.cli import models
 from labelrank.cli.judging import Judge, Verdict
 from labelrank.errors import InputError, LabelrankError
+from labelrank.learners.held_out.cuts import best_threshold
+from labelrank.learners.pairwise.perceptron import PairwisePerceptron
+from labelrank.learners.perceptron import LinearPerceptron
+from labelrank.learners.thresholded import ThresholdedRanker
 
 # What comes in so many at a time are examples more than corrections: an arc may close this part of
 # the margin that is wanted in one step, the cut is to hold by another, and each batch is gone
@@ -25,6 +29,7 @@ class Lessons:
     """
 
     def __init__(self, tagger: Any, size: int = 1) -> None:
+        self._own_cut = OwnCut()
         self.tagger, self.learned, self.is_whole = tagger, 0, True
         self.otherwise_before = self.otherwise_after = 0
         self.was_there, self._size = hasattr(tagger, "learner_"), size
@@ -49,10 +54,14 @@ class Lessons:
                 self._go_gently(X)
         elif self._judge is not None:
             self._judge.test(self.tagger, part, X)
+        if X is not None or self._own_cut.wants(self.tagger):
+            X = self._own_cut.test(self.tagger, part, X)
         before = otherwise(self.tagger, part, X) if counts else 0
         self.is_whole = False
         try:
             learn_more(self.tagger, part, X)
+            if not self.is_corrected:
+                _go_over(self.tagger, part, X)
         except LabelrankError:  # a batch that is refused leaves no trace
             self.is_whole = True
             raise
@@ -92,6 +101,7 @@ class Lessons:
         """What came of it, where that can be told; later corrections count as usual."""
         if self._usual:
             self.tagger.learner_.set_params(**self._usual)
+        self._own_cut.set(self.tagger)
         return None if self._judge is None else self._judge.verdict()
 
     def told(self, verdict: Verdict | None) -> str:
@@ -106,6 +116,57 @@ class Lessons:
         elif self.was_there:
             told += "; too few to judge what else has changed"
         return told
+
+
+class OwnCut:
+    """The cut of a model that `learn` began: the best on the last rows before they were learned."""
+
+    _MOST, _LEAST = 1000, 100
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[Any, Any]] = []
+
+    def wants(self, tagger: Any) -> bool:
+        """Whether the model has a cut that goes on being set."""
+        learner: Any = getattr(tagger, "learner_", None)
+        is_fixed = type(learner) is ThresholdedRanker and learner.strategy == "fixed"
+        return is_fixed and "in_pieces" in tagger.summary_ and learner.threshold == 0
+
+    def test(self, tagger: Any, part: Any, X: Any) -> Any:
+        """Keep scores of rows that are to be learned, and their labels; returns their features."""
+        if not self.wants(tagger):
+            return X
+        X = tagger.features(models.documents_of(part, tagger)) if X is None else X
+        rows = np.flatnonzero(models.by_labels(part))
+        truth = models.known_relevance(part, tagger)[rows]
+        self._rows.append((tagger.learner_.estimator_.decision_function(X[rows]), truth))
+        while sum(len(scores) for scores, _ in self._rows[1:]) >= self._MOST:
+            del self._rows[0]
+        return X
+
+    def set(self, tagger: Any) -> None:
+        """Cut where micro F1 of these rows is best, if they are enough."""
+        if not self.wants(tagger) or sum(len(one) for one, _ in self._rows) < self._LEAST:
+            return
+        n_labels = len(tagger.label_names_)
+        scores, truth = [], []
+        for some, Y in self._rows:
+            more = ((0, 0), (0, n_labels - some.shape[1]))
+            scores.append(np.pad(some.astype(np.float64), more, constant_values=some.min()))
+            truth.append(sp.csr_array((Y.data, Y.indices, Y.indptr), shape=(len(some), n_labels)))
+        known = sp.csr_array(sp.vstack(truth))
+        tagger.learner_.threshold_ = float(best_threshold(known, np.vstack(scores), "f1_micro"))
+
+
+def _go_over(tagger: Any, part: Any, X: Any) -> None:
+    """Go through the batch as often as the perceptrons' epochs say; `learn_more` was the first."""
+    inner = getattr(tagger.learner_, "estimator_", tagger.learner_)
+    if not isinstance(inner, LinearPerceptron | PairwisePerceptron) or inner.epochs == 1:
+        return
+    X = tagger.features(models.documents_of(part, tagger)) if X is None else X
+    Y = models.known_relevance(part, tagger)
+    for _ in range(inner.epochs - 1):
+        tagger.learner_.partial_fit(X, Y)
 
 
 def learn_more(tagger: Any, part: Any, X: Any = None) -> None:

@@ -105,6 +105,19 @@ def _cut(learner: Any, threshold: Any, seed: int) -> Any:
     return ThresholdedRanker(learner, strategy=threshold, random_state=seed)
 
 
+def with_own_cut(learner: Any, threshold: str | None) -> Any:
+    """The learner of a stream with a cut of its own, which `learn` sets, unless one was asked for.
+
+    Only perceptrons relative to a threshold are so cut: they lean to small sets.
+    """
+    from labelrank import BinaryRelevancePerceptron, PairwisePerceptron, ThresholdedRanker
+
+    is_cut = isinstance(learner, BinaryRelevancePerceptron | PairwisePerceptron)
+    if threshold is not None or not is_cut or not learner.is_calibrated:
+        return learner
+    return ThresholdedRanker(learner, strategy="fixed")
+
+
 def load_tagger(path: Path, own_classes: Sequence[str] = ()) -> Any:
     """The tagger in a model file, which may hold the classes `MODULE:CLASS`."""
     from labelrank import persistence
