@@ -67,6 +67,7 @@ _MODULES = (
     "metrics",
     "persistence",
     "preferences",
+    "queueing",
     "relevance",
     "table",
     "testing",
