@@ -13,6 +13,7 @@ import pickle
 import resource
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,7 @@ FAULTS = ("crash", "hang", "lost", "foreign", "wrong")
 def work(name, folder, first, last):
     """The worker: announce each input, try it, say what came of it."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell's & ignores
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     campaign = importlib.import_module(f"attack.{name}")
