@@ -110,7 +110,7 @@ def test_its_cut_can_be_tuned():
     assert learner.predict(TEXTS).shape == (5, 3)
 
 
-@pytest.mark.parametrize("X", [np.eye(2), "one text", [["a"], ["b"]], [1, 2]])
+@pytest.mark.parametrize("X", [np.eye(2), "one text", [["a"], ["b"]], [1, 2], None, ...])
 def test_features_are_refused(X):
     with pytest.raises(InputError, match="list of"):
         CompressionClassifier().fit(X, [[1, 0], [0, 1]])

@@ -18,7 +18,7 @@ from labelrank._zstd import zstd
 from labelrank.declared import anything, choice, cut, number, stored, threads
 from labelrank.errors import InputError
 from labelrank.learners.base import IncrementalRanker
-from labelrank.relevance import relevant_part
+from labelrank.relevance import listed, relevant_part
 from labelrank.resources import run_jobs
 
 Primed = Callable[[bytes], int]
@@ -214,7 +214,7 @@ def as_texts(X: Any) -> Array:
     """Texts as a column (n × 1) of strings, so that rows can be picked as from any matrix."""
     if isinstance(X, str | bytes):
         raise InputError("got one string where a list of texts is wanted; wrap it in [ ]")
-    items = [None] if sp.issparse(X) else X.ravel() if isinstance(X, np.ndarray) else list(X)
+    items = X.ravel() if isinstance(X, np.ndarray) else listed(X, "a list of texts")
     texts = np.asarray(items, dtype=object)
     if texts.ndim != 1 or not all(isinstance(text, str) for text in texts):
         raise InputError("got features where texts are wanted; give a list of strings")
