@@ -1,8 +1,12 @@
 """Workers that are killed in the middle, workers that run out of memory, schedulers that go."""
 
+import json
 import os
 import random
 import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -18,7 +22,7 @@ from labelrank import (
     distributed,
     persistence,
 )
-from labelrank.distributed.engine import Cluster, connected, explained
+from labelrank.distributed.engine import Cluster, connected
 from labelrank.distributed.fitting import fit_parts
 from labelrank.errors import InputError, MissingError
 
@@ -108,9 +112,35 @@ def test_a_scheduler_that_is_not_there(monkeypatch):
         pass
 
 
-def test_a_scheduler_that_is_lost_is_one_sentence(client):
-    from distributed.comm.core import CommClosedError
+@pytest.fixture
+def apart(tmp_path):
+    """The address of a scheduler with one worker, in processes of their own, and the scheduler."""
+    note = tmp_path / "scheduler.json"
+    here = ["--no-dashboard", "--scheduler-file", str(note)]
+    own = ["--host", "127.0.0.1", "--port", "0"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    program = [sys.executable, "-m", "dask"]
+    scheduler = subprocess.Popen([*program, "scheduler", *own, *here], **quiet)
+    worker = subprocess.Popen([*program, "worker", "--nthreads", "1", "--no-nanny", *here], **quiet)
+    for _ in range(300):
+        if note.exists() and note.stat().st_size:
+            break
+        time.sleep(0.1)
+    yield json.loads(note.read_text())["address"], scheduler
+    for process in (scheduler, worker):
+        process.kill()
+        process.wait()
 
-    message = r"the scheduler at tcp://.* is lost; start it"
-    with pytest.raises(MissingError, match=message), explained(client):
-        raise CommClosedError
+
+def test_a_scheduler_that_is_lost_is_one_sentence(apart, capfd):
+    address, scheduler = apart
+    message = rf"the scheduler at {address} is lost; files that are complete are kept: start it"
+    with connected(address) as client:
+        client.wait_for_workers(1)
+        engine = Cluster(client)
+        step = engine.call(time.sleep, 60)
+        time.sleep(1)
+        scheduler.kill()
+        with pytest.raises(MissingError, match=message):
+            engine.get(step)
+    assert "Traceback" not in capfd.readouterr().err

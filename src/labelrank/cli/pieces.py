@@ -84,9 +84,11 @@ def fit(source: Source, recipe: Recipe, shown: Shown, machines: Machines, out: P
     summary = {**tagger.summary_, "model": str(path), "bytes": path.stat().st_size}
     if shown.json:
         from labelrank.cli.printing import as_json
+        from labelrank.resources import peak_bytes
 
         read = {"parts": len(parts), "empty": parts.empty, "data_bytes": parts.n_bytes}
-        as_json(summary | {"way": way.how, "equal": way.equal, "read": read, **moved})
+        told = {"way": way.how, "equal": way.equal, "read": read, "client_bytes": peak_bytes()}
+        as_json(summary | told | moved)
     elif not shown.quiet:
         _tell_learned(recipe.learner, summary, way, moved)
 

@@ -5,7 +5,9 @@ same results, bit for bit; no scheduler, protocol or repeated attempt is written
 """
 
 import json
+import logging
 import tempfile
+import warnings
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -78,7 +80,9 @@ class Cluster:
         return self.call(step, *arguments)
 
     def call(self, step: Callable[..., Any], *arguments: Any) -> Any:
-        return self.client.submit(step, *arguments, pure=False)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # a model goes there once
+            return self.client.submit(step, *arguments, pure=False)
 
     def get(self, handle: Any) -> Any:
         with explained(self.client):
@@ -118,7 +122,8 @@ def explained(client: Any) -> Iterator[None]:
         ) from error
     except (FutureCancelledError, CommClosedError, CancelledError) as error:
         raise MissingError(
-            f"the scheduler at {_address(client)} is lost; start it, and run this again"
+            f"the scheduler at {_address(client)} is lost; files that are complete are kept: start "
+            "it, and run this again"
         ) from error
 
 
@@ -163,16 +168,31 @@ def connected(address: str, memory: int | None = None) -> Iterator[Any]:
             f"no scheduler answers at {address}; start one by 'dask scheduler', and workers by "
             f"'dask worker {address}'"
         ) from error
-    with client:
-        _check_versions(client)
+    with _quiet(), client:
+        with explained(client):
+            _check_versions(client)
         yield client
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No logs of Dask, whose tracebacks of a lost scheduler go before our sentence."""
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    levels = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
 
 
 def _check_versions(client: Any) -> None:
     """Refuse workers of another labelrank: their steps are other functions."""
     try:
         found = client.run(_version)
-    except Exception as error:  # whatever a worker without labelrank raises
+    except ImportError as error:
         raise MissingError(
             f"the workers at {_address(client)} cannot import labelrank ({error}); install "
             f"labelrank {__version__} there"
