@@ -27,7 +27,10 @@ from labelrank.datasets import load
 from labelrank.metrics import f1
 
 # Sets with columns of several kinds, by the numbers of their label columns, and sets of numbers.
-MIXED = {"meka/thyroid-L7": range(7), "mulan/foodtruck": range(-12, 0)}
+MIXED = {
+    "meka/thyroid-L7": range(7), "mulan/foodtruck": range(-12, 0),
+    "multitarget/wq": range(-14, 0),
+}  # fmt: skip
 PLAIN = ("emotions", "scene", "yeast", "music")
 MOST = 4000
 
@@ -53,8 +56,8 @@ def mixed(name: str) -> Problem:
     columns = {one: [row[k] for row in rows] for k, one in enumerate(names) if one not in targets}
     categories = {one for one in columns if isinstance(kinds[one], list)}
     labels = [
-        {one if row[names.index(one)] == "1" else f"{one}={row[names.index(one)]}"
-         for one in targets if row[names.index(one)] not in ("0", "NEG", None)}
+        {one if row[names.index(one)] in ("1", 1.0) else f"{one}={row[names.index(one)]}"
+         for one in targets if row[names.index(one)] not in ("0", 0.0, "NEG", None)}
         for row in rows
     ]  # fmt: skip
     return Problem(columns, categories, labels, np.arange(len(rows)) % 5 == 0)
