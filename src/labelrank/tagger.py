@@ -395,6 +395,14 @@ class Tagger(BaseEstimator):
             options["over"] = self._index(over)
         return self.learner_.why(X, self._index(label), **options)
 
+    def names_in(self, X: Any) -> Array:
+        """What each feature says of one row of features; see `get_feature_names_out`."""
+        names = self.get_feature_names_out()
+        if hasattr(self.vectorizer_, "names_in"):
+            row = X[:, : self.vectorizer_.n_columns_]
+            names[: row.shape[1]] = self.vectorizer_.names_in(row)
+        return names
+
     def get_feature_names_out(self) -> Array:
         """The term of each feature, or `x0`, `x1`, ... after unnamed feature matrices."""
         check_is_fitted(self)

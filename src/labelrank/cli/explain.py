@@ -45,7 +45,7 @@ def explain(
         _draw(tagger, x, trellis)
         return
     _check(tagger, [*label, *([over] if over else [])])
-    names = tagger.get_feature_names_out()
+    names = tagger.names_in(x)
     for name in label or _predicted(tagger, x):
         reason = tagger.why(x, name, over=over)
         pairs = zip(reason.features[:top], reason.contributions[:top], strict=True)

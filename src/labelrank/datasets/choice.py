@@ -63,6 +63,14 @@ class Known:
                 )
         self._given = given
 
+    def with_blank(self, blank: bool | None) -> "Known":
+        """The same, but for what an empty cell says in columns of yes and no."""
+        return Known({**self._given, "blank": blank} if self._given else None)
+
+    def of_another_file(self) -> "Known":
+        """For another file: where empty cells did not say no, its own cells decide."""
+        return self.with_blank(True if self.blank else None)
+
     def __bool__(self) -> bool:
         return "columns" in self._given
 

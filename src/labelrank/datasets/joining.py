@@ -28,7 +28,10 @@ def join_rows(frame: Frame, choice: Choice, options: Options, known: Known) -> b
     labels = _one_each(frame.columns[name], options, known)
     if labels is None:
         return False
-    first, of_row = _documents([cells for one, cells in frame.columns.items() if one != name])
+    first, of_row = _documents([
+        cells for one, cells in frame.columns.items()
+        if one != name and (options.roles or {}).get(one) != "ignore" and not _counts_rows(cells)
+    ])  # fmt: skip
     joined: list[dict[str, float]] = [{} for _ in first]
     for document, label in zip(of_row, labels, strict=True):
         joined[document].update(label)
@@ -43,6 +46,15 @@ def join_rows(frame: Frame, choice: Choice, options: Options, known: Known) -> b
     told = f"{n_rows:,} rows, one per label, are {len(first):,} documents; --no-join-rows keeps"
     frame.remarks = [*frame.remarks, f"{told} them apart."]
     return True
+
+
+def _counts_rows(cells: Any) -> bool:
+    """Whether each cell is one more than the one before, as the numbers of lines are."""
+    try:
+        numbers = [int(cell) for cell in cells]
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 def _few(n: int) -> str:

@@ -33,6 +33,8 @@ _CODES: dict[str | None, float] = {word: float(word in YES) for word in YES | NO
 _MOST_CLASSES = 1000
 # Unasked, numbers after a colon are grades only if they are so few, and so small.
 _MOST_GRADES, _HIGHEST_GRADE = 20, 100.0
+# In so many rows or more, one row in so many (one at least) may be a mistake, not a grade.
+_FEW, _ROWS_PER_STRAY = 20, 200
 # Where at most one row in so many has a label twice, its columns hold one label each.
 _TWICE = 100
 _NUMBERED = re.compile(r"(.*?)[\s_.-]*\d+")
@@ -208,6 +210,7 @@ def are_pooled(columns: Mapping[str, Any]) -> bool:
     Then hardly any row has a label twice, and not every row has all labels: else each column is a
     target, whose values are classes.
     """
+    columns = {name: cells for name, cells in columns.items() if Cells(list(cells)).n_distinct()}
     stems = {match[1] if (match := _NUMBERED.fullmatch(name)) else name for name in columns}
     if len(stems) != 1 or len(columns) < 2 or any(map(are_grades, columns.values())):
         return False
@@ -245,9 +248,12 @@ def per_column(
     """Y of one column per label: relevance, or codes and their classes; and what a blank is.
 
     Where no cell says no, an empty one does (`blank` is True); else it is unknown. Columns of 1 and
-    2 are refused unless they are graded: many programs write 2 for no.
+    2 are refused unless they are graded: many programs write 2 for no. So is a cell that is neither
+    yes nor no where nearly all others are.
     """
     cells = [Cells(list(frame.columns[name])) for name in columns]
+    if targets == "auto" and not graded:
+        _refuse_strays(frame, columns, cells)
     codes = [None if targets == "classes" else _codes(one, decimal) for one in cells]
     if any(one is None for one in codes):
         if targets == "relevance":
@@ -258,7 +264,7 @@ def per_column(
             )
         return *_classes(frame, columns, cells), False
     Y = np.column_stack([one for one in codes if one is not None])
-    if blank is None and targets == "auto" and not graded:
+    if targets == "auto" and not graded:
         _refuse_ones_and_twos(frame, columns, Y)
     if blank is None:
         blank = bool(np.isnan(Y).any()) and not (Y == 0).any() and set(np.unique(Y[Y > 0])) <= {1}
@@ -267,6 +273,26 @@ def per_column(
         return check_relevance(Y), None, blank
     except LabelrankError as error:
         raise FormatError(f"{frame.source.name}: {error}") from error
+
+
+def _refuse_strays(frame: Frame, columns: Sequence[str], cells: Sequence[Cells]) -> None:
+    """Raise FormatError for a row or so of sums, or of a word, among columns of yes and no."""
+    said = [one.names() for one in cells]
+    strays = [
+        row for row, names in enumerate(zip(*said))
+        if any(name is not None and name.lower() not in _CODES for name in names)
+    ]  # fmt: skip
+    if not 0 < len(strays) <= max(1, len(said[0]) // _ROWS_PER_STRAY) or len(said[0]) < _FEW:
+        return
+    row = strays[0]
+    name, cell = next(
+        (name, names[row]) for name, names in zip(columns, said)
+        if names[row] is not None and names[row].lower() not in _CODES
+    )  # fmt: skip
+    raise FormatError(
+        f"{frame.where(row)}: got {cell[:40]!r} in label column {name!r}, where nearly all other "
+        "rows say yes or no; mend or leave out the row, or give graded=True if it is a grade"
+    )
 
 
 def _refuse_ones_and_twos(frame: Frame, columns: Sequence[str], Y: Array) -> None:

@@ -8,6 +8,7 @@ from labelrank.datasets.choice import Choice, Known
 from labelrank.datasets.frames import Frame
 from labelrank.datasets.label_cells import CellReader
 from labelrank.datasets.options import Options
+from labelrank.relevance import relevant_part
 
 
 class Labels(NamedTuple):
@@ -33,9 +34,12 @@ def labels_of(
     reading |= {"label_columns": choice.labels, "layout": layout}
     if layout == "columns":
         frame.source.limits.check("labels", len(choice.labels), frame.source.name)
+        graded = known.graded if options.graded is None else options.graded
         Y, classes, reading["blank"] = label_cells.per_column(
-            frame, choice.labels, options.targets, decimal, known.blank, options.graded
+            frame, choice.labels, options.targets, decimal, known.blank, graded
         )
+        if classes is None:
+            reading["graded"] = bool((relevant_part(Y).data != 1).any())
         return Labels(Y, choice.labels, classes, reading, [_told(reading, classes)])
     remarks = []
     if layout == "pooled":

@@ -33,7 +33,7 @@ def _chosen(options: Mapping[str, Any], format: str) -> Options:
 def read(source: Source, format: str, **options: Any) -> Dataset:
     """Read records, by `Options`."""
     chosen = _chosen(options, format)
-    known = Known(chosen.reading)
+    known = Known(chosen.reading).of_another_file()
     frame = read_frame(source, format, chosen)
     if not len(frame.numbers):
         raise FormatError(f"{source.name}: no record in it")
@@ -62,12 +62,11 @@ def stream(
 def _batches(source: Source, format: str, size: int, chosen: Options) -> Iterator[Dataset]:
     """Batches that are all read as the first one is."""
     met: list[str] = []
-    known = Known(chosen.reading)
+    known = Known(chosen.reading).of_another_file()
     is_table = bool(known) and not known.is_text
     for frame in batches_of(source, format, size, chosen, known.used, is_table):
         data, choice = _to_data(frame, chosen, known)
-        if not known:
-            known = Known(data.reading)
+        known = known.with_blank((data.reading or {})["blank"]) if known else Known(data.reading)
         if chosen.label_names is None and (data.reading or {})["layout"] != "columns":
             data = _renumbered(data, met, source)
         yield data

@@ -28,6 +28,7 @@ DATES = frozenset({date, datetime})
 SINGLE = frozenset({str, int, float, bool, type(None), date, datetime})
 
 _WHOLE = re.compile(r"(-?(?:0|[1-9]\d{0,14}))\.0+")
+_SHARES = ("%", "‰")
 _NOT_A_TIME = np.datetime64("NaT", "s")
 
 
@@ -112,13 +113,14 @@ class Cells:
     def numbers(self, form: str) -> tuple[Array, Array]:
         """Numbers (NaN for gaps), and bad cells; truth values and infinities are no numbers.
 
-        Where the numbers of the form have a unit, a number without it is bad: 0.05 may be "5 %".
+        Where the numbers of the form have a unit, one without it has it too; but a number without
+        "%" is bad: 0.05 may be "5 %".
         """
-        values = np.full(len(self), np.nan)
-        if not unit_of(form):
-            values = self._typed_numbers()
-        if str in self.types:
-            values = np.where(np.isnan(values), numbers_in(self.texts, form), values)
+        unit = unit_of(form)
+        forms = [form] if unit in _SHARES else [form, form.removesuffix(unit)]
+        values = np.full(len(self), np.nan) if unit in _SHARES else self._typed_numbers()
+        for one in forms if str in self.types else []:
+            values = np.where(np.isnan(values), numbers_in(self.texts, one), values)
         values[self.gaps] = np.nan
         bad = ~self.gaps & ~np.isfinite(values)
         return values, bad

@@ -122,6 +122,10 @@ class NumberPart(NamedTuple):
         """The names of the features."""
         return [_named(self.column, self.what), *[f"{self.column} is missing"] * self.flagged]
 
+    def absent(self) -> list[str]:
+        """What each feature says where it is 0."""
+        return [_named(self.column, self.what), *[f"{self.column} is given"] * self.flagged]
+
     def after_loading(self) -> None:
         if not (self.spread > 0 and self.deviation > 0):
             raise ValueError(f"{self.column[:40]!r} has no spread")
@@ -184,6 +188,12 @@ class CategoryPart(NamedTuple):
         flag = [f"{self.column} is missing"] * self.flagged
         return [f"{_named(self.column, self.what)} = {name}" for name in values] + flag
 
+    def absent(self) -> list[str]:
+        """What each feature says where it is 0."""
+        values = [*self.values, *[OTHER] * self.folded]
+        flag = [f"{self.column} is given"] * self.flagged
+        return [f"{_named(self.column, self.what)} is not {name}" for name in values] + flag
+
     def after_loading(self) -> None:
         if len(set(self.values)) != len(self.values) or not len(self.values):
             raise ValueError(f"{self.column[:40]!r} has categories that are not distinct")
@@ -232,6 +242,11 @@ class VectorPart(NamedTuple):
         places = [f"{self.column}[{k}]" for k in range(len(self.center))]
         return [*places, *[f"{self.column} is missing"] * self.flagged]
 
+    def absent(self) -> list[str]:
+        """What each feature says where it is 0."""
+        places = [f"{self.column}[{k}]" for k in range(len(self.center))]
+        return [*places, *[f"{self.column} is given"] * self.flagged]
+
     def after_loading(self) -> None:
         if not (self.spread > 0 and len(self.center)):
             raise ValueError(f"{self.column[:40]!r} has no spread")
@@ -260,6 +275,10 @@ class TextPart(NamedTuple):
     def names(self) -> list[str]:
         """The names of the features."""
         return [f"{self.column}: {term}" for term in self.vectorizer.get_feature_names_out()]
+
+    def absent(self) -> list[str]:
+        """What each feature says where it is 0."""
+        return [f"{self.column}: no {term}" for term in self.vectorizer.get_feature_names_out()]
 
 
 Part = NumberPart | CategoryPart | VectorPart | TextPart

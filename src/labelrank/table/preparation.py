@@ -155,6 +155,12 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return np.array([name for part in self.parts_ for name in part.names()], dtype=object)
 
+    def names_in(self, row: Any) -> Array:
+        """What each feature says of one row: "colour is not red" where that feature is 0."""
+        zero = (row.toarray() if sp.issparse(row) else np.asarray(row)).ravel() == 0
+        absent = np.array([name for part in self.parts_ for name in part.absent()], dtype=object)
+        return np.where(zero, absent, self.get_feature_names_out())
+
     @property
     def n_features_in_(self) -> int:
         """How many columns the table had."""
