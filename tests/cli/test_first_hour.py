@@ -305,3 +305,69 @@ def test_where_labels_may_be_is_told(run, tmp_path, header, rows, told):
     done = run("fit", path)
     assert done.exit_code == 2
     assert told in " ".join(done.output.split())
+
+
+def test_one_row_per_label_is_asked_about_where_the_model_learned_otherwise(run, colours, tmp_path):
+    path = tmp_path / "long.csv"
+    rows = [f"{k}.5,{c},{label}\n" for k in range(7) for c in COLOURS
+            for label in (COLOURS[c], "large")]  # fmt: skip
+    path.write_text("size,colour,labels\n" + "".join(rows))
+    for words in (["evaluate", colours, path], ["learn", colours, path, "-o", tmp_path / "x"]):
+        done = run(*words)
+        assert done.exit_code == 2
+        assert "50% of the first 42 rows differ from another" in " ".join(done.output.split())
+    done = run("evaluate", colours, path, "--join-rows", "--json")
+    assert json.loads(done.stdout)["precision_at_1"] == 1.0
+
+
+@pytest.mark.parametrize(("cells", "told"), [
+    (["1", "2"], "hold 1 and 2 but no 0"), (["x", ""], None), (["yes", "no"], None),
+])  # fmt: skip
+def test_label_columns_of_another_file_are_read_by_its_own_cells(run, tmp_path, cells, told):
+    rows = [(f"{k % 5}.5", k % 5 > 1, k % 2) for k in range(40)]
+    for name, spelled in (("train", ("1", "0")), ("test", cells)):
+        lines = [f"{a},{k},{spelled[not b]},{spelled[not c]}" for k, (a, b, c) in enumerate(rows)]
+        text = "\n".join(["heat,row,hot,odd", *lines])
+        (tmp_path / f"{name}.csv").write_text(text)
+    run("fit", tmp_path / "train.csv", "--labels", 2, "-l", "BSVM", "-q", "-o", tmp_path / "m")
+    done = run("evaluate", tmp_path / "m", tmp_path / "test.csv", "--json")
+    if told:
+        assert done.exit_code == 2
+        assert told in " ".join(done.output.split())
+    else:
+        same = run("evaluate", tmp_path / "m", tmp_path / "train.csv", "--json")
+        assert json.loads(done.stdout) == json.loads(same.stdout)
+
+
+def test_a_row_of_sums_below_labels_is_named(run, tmp_path):
+    path = tmp_path / "table.csv"
+    rows = [f"{k},{k % 2},{k % 3 == 0:d}" for k in range(40)]
+    path.write_text("\n".join(["heat,hot,odd", *rows, "780,20,14"]))
+    done = run("fit", path, "--labels", 2)
+    assert done.exit_code == 2
+    assert "line 42: got '20' in label column 'hot'" in " ".join(done.output.split())
+    assert run("fit", path, "--labels", 2, "--graded", "--dry-run").exit_code == 0
+
+
+def test_numbers_of_all_rows_are_read_as_those_of_the_first_rows(run, tmp_path):
+    path = tmp_path / "train.csv"
+    rows = [f'"{100 * k + 0.5:,.2f}",{"ab"[k % 2]},{"hi" if k > 25 else "lo"}' for k in range(60)]
+    path.write_text("\n".join(["s,k,labels", *rows]))
+    run("fit", path, "-l", "BSVM", "-q", "-o", tmp_path / "m")
+    lines = [{"s": "4.000,50", "k": "a"}] * 2000 + [{"s": "4.000", "k": "a"}]
+    new = tmp_path / "new.jsonl"
+    new.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.warns(UserWarning, match="read as written 1.234,5"):
+        done = run("predict", tmp_path / "m", new, "--json")
+    answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert {tuple(answer["labels"]) for answer in answers} == {("hi",)}
+
+
+def test_points_that_may_stand_between_thousands_are_told_where_none_were_learned(run, tmp_path):
+    path = tmp_path / "train.csv"
+    rows = [f"{400 * k},{'ab'[k % 2]},{'hi' if k > 25 else 'lo'}" for k in range(60)]
+    path.write_text("\n".join(["s,k,labels", *rows]))
+    run("fit", path, "-l", "BSVM", "-q", "-o", tmp_path / "m")
+    (tmp_path / "new.csv").write_text("s,k\n22.000,a\n")
+    with pytest.warns(UserWarning, match="'22.000' in column 's' is read as 22; if it is 22000"):
+        run("predict", tmp_path / "m", tmp_path / "new.csv")

@@ -353,11 +353,37 @@ def test_labels_met_once_keep_no_part_of_a_date():
 
 def test_categories_that_are_strange_in_most_rows_are_told():
     preparation = TablePreparation().fit({"colour": ["red", "blue", "red", "green"]})
-    with pytest.warns(UserWarning, match="most rows have a value in column .colour. that"):
+    with pytest.warns(UserWarning, match="one row in ten, or more, has a value in column .col"):
         preparation.transform({"colour": ["RED", "BLUE", "red"]})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        preparation.transform({"colour": ["red", "purple", None]})
+        preparation.transform({"colour": ["red", *["blue"] * 10, "purple", None]})
+
+
+@pytest.mark.parametrize("spelled", [("Yes", "NO"), ("true", "false"), (True, False), (1, 0)])
+def test_yes_and_no_mean_the_same_in_any_spelling(spelled):
+    preparation = TablePreparation().fit({"member": ["yes", "no", "yes", "no"]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = preparation.transform({"member": list(spelled)})
+    assert (made == preparation.transform({"member": ["yes", "no"]})).all()
+    with pytest.warns(UserWarning, match="has a value in column 'member' that the model"):
+        preparation.transform({"member": ["perhaps"]})
+
+
+def test_letters_that_look_the_same_are_the_same():
+    preparation = TablePreparation().fit({"colour": ["gr\u00fcn", "rot"] * 3})
+    made = preparation.transform({"colour": ["gru\u0308n", "\u200frot\u200b"]})
+    assert (made == preparation.transform({"colour": ["gr\u00fcn", "rot"]})).all()
+
+
+def test_names_say_what_holds_of_a_row():
+    table = {"plan": ["Basic", "Pro", "Team", None], "age": [1, 2, 3, 4]}
+    preparation = TablePreparation().fit(table)
+    row = preparation.transform({"plan": ["Pro"], "age": [2]})
+    assert preparation.names_in(row).tolist() == [
+        "plan is not Basic", "plan = Pro", "plan is not Team", "plan is given", "age",
+    ]  # fmt: skip
 
 
 def test_numbers_far_outside_what_was_learned_are_told_with_the_first_row():

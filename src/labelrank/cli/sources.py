@@ -283,10 +283,25 @@ class Source(Reading):
 
         Rows that state preferences stay.
         """
-        for part, total in self.batches(size, tagger, usual, learned=True):
+        for k, (part, total) in enumerate(self.batches(size, tagger, usual, learned=True)):
+            if k == 0 and self.join_rows is None and not (part.reading or {}).get("joined"):
+                _check_apart(part)
             kept = only_labelled(part, self.takes_unlabelled(part, tagger))
             if kept.n_instances:
                 yield kept, total
+
+
+def _check_apart(dataset: Any) -> None:
+    """Refuse rows that are of the same documents, one per label, unless it is said what to do."""
+    from labelrank.datasets.joining import MANY, share_alike
+
+    share = share_alike(dataset)
+    if share >= MANY:
+        raise InputError(
+            f"{dataset.name}: {share:.0%} of the first {dataset.n_instances:,} rows differ from "
+            "another in the label alone; give --join-rows if there is one row per label, else "
+            "--no-join-rows"
+        )
 
 
 def _tells_parts(dataset: Any) -> bool:

@@ -63,13 +63,16 @@ class Known:
                 )
         self._given = given
 
-    def with_blank(self, blank: bool | None) -> "Known":
-        """The same, but for what an empty cell says in columns of yes and no."""
-        return Known({**self._given, "blank": blank} if self._given else None)
+    def after(self, reading: Mapping[str, Any]) -> "Known":
+        """For the next rows of a file whose first ones were read so: they are read alike."""
+        if not self:
+            return Known(reading)
+        settled = {key: reading.get(key) for key in ("blank", "decimals", "separator")}
+        return Known({**self._given, **settled})
 
     def of_another_file(self) -> "Known":
         """For another file: where empty cells did not say no, its own cells decide."""
-        return self.with_blank(True if self.blank else None)
+        return Known({**self._given, "blank": True if self.blank else None} if self else None)
 
     def __bool__(self) -> bool:
         return "columns" in self._given

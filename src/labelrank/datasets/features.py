@@ -157,7 +157,7 @@ def _as_table(
     table = _cells(frame, names)
     given = (known and known.decimals) or {}
     marks = {name: mark for name, mark in given.items() if mark in (".", ",")}
-    is_alike = known is not None and known.separator == frame.separator
+    is_alike = known is not None and frame.separator in (None, known.separator)
     columns = {name: Cells(table[name]) for name in made["numbers"]}
     present = {name: cells.present for name, cells in columns.items() if str in cells.types}
     forms = {n: _form(n, texts, decimal, marks.get(n), is_alike) for n, texts in present.items()}
@@ -172,10 +172,15 @@ def _as_table(
     remarks = ["Numbers have decimal commas."] if has_commas else []
     if known is None:
         remarks += [told for n, form in forms.items() for told in _open(n, present[n], form)]
+    else:
+        bare = {name: form for name, form in forms.items() if given.get(name, "") is None}
+        for told in (told for n, form in bare.items() for told in _open(n, present[n], form)):
+            warnings.warn(told, stacklevel=2)
     reading = {
         **made, "text_column": texts, "is_text": False, "text_found": True,
         "decimal": "," if has_commas else None,
-        "separator": frame.separator, "decimals": decimals | marks,
+        "separator": frame.separator,
+        "decimals": marks | {n: mark for n, mark in decimals.items() if mark or n not in marks},
     }  # fmt: skip
     return Features(None, table, reading, remarks)
 
@@ -227,9 +232,10 @@ def _form(name: str, texts: Any, decimal: str | None, learned: str | None, is_al
 
 
 def _open(name: str, texts: Any, form: str) -> Iterator[str]:
-    """What to say where commas may as well be the other mark."""
-    other = {"1,234.5": ",", _GERMAN: "."}.get(form)
-    marked = texts.filter(texts.str.contains(",", literal=True))
+    """What to say where commas, or points between three digits each, may be the other mark."""
+    other = {"1,234.5": ",", _GERMAN: ".", PLAIN: ","}.get(form)
+    mark = "." if form == PLAIN else ","
+    marked = texts.filter(texts.str.contains(mark, literal=True))
     if other is None or not len(marked):
         return
     as_read, else_read = (

@@ -28,10 +28,12 @@ def join_rows(frame: Frame, choice: Choice, options: Options, known: Known) -> b
     labels = _one_each(frame.columns[name], options, known)
     if labels is None:
         return False
-    first, of_row = _documents([
-        cells for one, cells in frame.columns.items()
-        if one != name and (options.roles or {}).get(one) != "ignore" and not _counts_rows(cells)
-    ])  # fmt: skip
+    roles = options.roles or {}
+    used = {one: cells for one, cells in frame.columns.items() if roles.get(one) != "ignore"}
+    others = [cells for one, cells in used.items() if one != name and not _counts_rows(cells)]
+    if not others:
+        return False
+    first, of_row = _documents(others)
     joined: list[dict[str, float]] = [{} for _ in first]
     for document, label in zip(of_row, labels, strict=True):
         joined[document].update(label)
@@ -46,6 +48,27 @@ def join_rows(frame: Frame, choice: Choice, options: Options, known: Known) -> b
     told = f"{n_rows:,} rows, one per label, are {len(first):,} documents; --no-join-rows keeps"
     frame.remarks = [*frame.remarks, f"{told} them apart."]
     return True
+
+
+def share_alike(dataset: Any) -> float:
+    """The share of rows that differ from another in the label alone, where rows have one at most.
+
+    0 for data whose labels are not named in one column.
+    """
+    reading, columns = dataset.reading or {}, dict(dataset.columns or {})
+    name = (reading.get("label_columns") or [""])[0]
+    if reading.get("layout") != "names" or name not in columns or len(columns) < 2:
+        return 0.0
+    if not dataset.n_instances or (np.diff(dataset.Y.indptr) > 1).any():
+        return 0.0
+    del columns[name]
+    _, of_row = _documents(list(columns.values()))
+    labels: dict[int, set[int]] = {}
+    for row, document in enumerate(of_row):
+        labels.setdefault(document, set()).update(
+            dataset.Y.indices[dataset.Y.indptr[row] : dataset.Y.indptr[row + 1]].tolist()
+        )
+    return sum(max(len(one) - 1, 0) for one in labels.values()) / dataset.n_instances
 
 
 def _counts_rows(cells: Any) -> bool:

@@ -280,15 +280,13 @@ def _refuse_strays(frame: Frame, columns: Sequence[str], cells: Sequence[Cells])
     said = [one.names() for one in cells]
     strays = [
         row for row, names in enumerate(zip(*said))
-        if any(name is not None and name.lower() not in _CODES for name in names)
+        if not {name and name.lower() for name in names} <= {None, *_CODES}
     ]  # fmt: skip
     if not 0 < len(strays) <= max(1, len(said[0]) // _ROWS_PER_STRAY) or len(said[0]) < _FEW:
         return
     row = strays[0]
-    name, cell = next(
-        (name, names[row]) for name, names in zip(columns, said)
-        if names[row] is not None and names[row].lower() not in _CODES
-    )  # fmt: skip
+    met = {column: names[row] for column, names in zip(columns, said)}
+    name, cell = next((n, c) for n, c in met.items() if c and c.lower() not in _CODES)
     raise FormatError(
         f"{frame.where(row)}: got {cell[:40]!r} in label column {name!r}, where nearly all other "
         "rows say yes or no; mend or leave out the row, or give graded=True if it is a grade"

@@ -66,7 +66,7 @@ def _batches(source: Source, format: str, size: int, chosen: Options) -> Iterato
     is_table = bool(known) and not known.is_text
     for frame in batches_of(source, format, size, chosen, known.used, is_table):
         data, choice = _to_data(frame, chosen, known)
-        known = known.with_blank((data.reading or {})["blank"]) if known else Known(data.reading)
+        known = known.after(data.reading or {})
         if chosen.label_names is None and (data.reading or {})["layout"] != "columns":
             data = _renumbered(data, met, source)
         yield data

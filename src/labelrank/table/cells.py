@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ SINGLE = frozenset({str, int, float, bool, type(None), date, datetime})
 
 _WHOLE = re.compile(r"(-?(?:0|[1-9]\d{0,14}))\.0+")
 _SHARES = ("%", "‰")
+_INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff]")
 _NOT_A_TIME = np.datetime64("NaT", "s")
 
 
@@ -248,11 +250,16 @@ def _block(rows: list[list[Any]], width: int) -> Array:
     return np.array(numbers, dtype=float).reshape(len(rows), width)
 
 
+def _composed(text: str) -> str:
+    """The text in the one form that looks so: marks joined to letters, nothing invisible."""
+    return unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).strip()
+
+
 def _name(cell: Any) -> str | None:
     if cell is None or cell != cell:
         return None
     if isinstance(cell, str):
-        text = cell.strip()
+        text = cell.strip() if cell.isascii() else _composed(cell)
         lowered = text.lower()
         if lowered in GAPS:
             return None

@@ -171,6 +171,8 @@ class CategoryPart(NamedTuple):
     def features(self, read: Learned) -> sp.csr_array:
         """One feature per value; those of rare values and of gaps come last."""
         place = {name: k for k, name in enumerate(self.values)}
+        if self.is_yes:
+            place |= {name: 0 for name in read.values if name is not None and name.lower() in YES}
         if self.flagged:
             place[None] = len(self.values) + self.folded
         nothing = len(self.values) if self.folded else -1
@@ -181,6 +183,18 @@ class CategoryPart(NamedTuple):
         used = found >= 0
         ends = np.concatenate([[0], np.cumsum(used)])
         return sp.csr_array((np.ones(ends[-1]), found[used], ends), shape=(n, len(self.names())))
+
+    @property
+    def is_yes(self) -> bool:
+        """Whether the one feature says yes, in any spelling, and no says nothing."""
+        return len(self.values) == 1 and not self.folded and self.values[0].lower() in YES
+
+    def are_met(self, names: Array) -> Array:
+        """Which of the names are values of the training data; gaps are."""
+        if self.is_yes:
+            return np.array([n is None or n.lower() in YES or n.lower() in NO for n in names], bool)
+        known = {None, *self.values}
+        return np.array([self.folded or name in known for name in names], bool)
 
     def names(self) -> list[str]:
         """The names of the features."""

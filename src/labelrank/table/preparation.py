@@ -27,6 +27,8 @@ _NARROW, _SPARSE = 64, 0.25
 # The length of the rows of each group of columns, where there are several groups.
 _BALANCE = 1.0
 _DATE_FORMS = ("", "month first", "day first")
+# So many rows with a category that was never met are told of.
+_ROWS_PER_STRANGE = 10
 
 
 @stored(
@@ -275,16 +277,15 @@ def _as_used(column: Column, parts: list[Part]) -> Column:
 
 
 def _tell_strange(parts: list[Part], values: Mapping[str, Learned]) -> None:
-    """A warning where most of the rows have a category that was not there to learn from."""
+    """A warning where one row in ten, or more, has a category that was not there to learn from."""
     for part in parts:
-        if not isinstance(part, CategoryPart) or part.what or part.folded or len(part.values) < 2:
+        if not isinstance(part, CategoryPart) or part.what:
             continue
-        names = [name for name in values[""].values if name is not None]
-        known = set(part.values)
-        if 2 * sum(name not in known for name in names) > len(names):
+        are_met = part.are_met(values[""].values)
+        if _ROWS_PER_STRANGE * int((~are_met).sum()) >= len(are_met) and not are_met.all():
             warnings.warn(
-                f"most rows have a value in column {part.column!r} that the model has not met; "
-                "it is taken as none of the known ones",
+                f"one row in ten, or more, has a value in column {part.column!r} that the model "
+                "has not met; it is taken as none of the known ones",
                 stacklevel=4,
             )
 
