@@ -423,6 +423,7 @@ class Tagger(BaseEstimator):
             not isinstance(self.reading_, dict | None)
             or not isinstance(names, list)
             or len(set(names)) != len(names)
+            or not _is_reading(self.reading_ or {})
         ):
             raise ValueError("label names that are no list of distinct names, or a strange reading")
         if isinstance(learner, LabelRanker) and learner.n_labels_ != len(names):
@@ -585,6 +586,13 @@ def probabilities(learner: Any, X: Any) -> Array:
         pairs = zip(given, learner.classes_, strict=True)
         given = np.column_stack([p @ (np.asarray(classes) > 0) for p, classes in pairs])
     return np.asarray(given)
+
+
+def _is_reading(reading: Mapping[str, Any]) -> bool:
+    """Whether the names of features and the values of nominal ones are lists of texts."""
+    values = reading.get("values") or {}
+    lists = [reading.get("features") or [], *(values.values() if type(values) is dict else [None])]
+    return all(type(one) is list and all(type(name) is str for name in one) for one in lists)
 
 
 def _columns_read(vectorizer: Any) -> list[str] | None:

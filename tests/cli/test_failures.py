@@ -249,6 +249,7 @@ def test_what_is_read_is_not_written_over(run, model, tmp_path):
             ["tune", data, "-o", data], ["predict", model, data, "-o", link],
             ["predict", own, data, "-o", own], ["evaluate", model, data, "--report", data],
             ["evaluate", own, data, "--report", own], ["learn", own, data, "-o", data],
+            ["convert", data, link, "--text-column", "text"],
         ):  # fmt: skip
             refused(run(*command), "is read too")
         assert path.read_bytes() == before

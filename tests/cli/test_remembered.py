@@ -1,5 +1,6 @@
 """What a model was told of rows without labels and of row names holds for later files."""
 
+import csv
 import json
 
 import pytest
@@ -33,3 +34,19 @@ def test_the_one_identifier_of_a_table_names_the_answers(run, customers):
     assert run("fit", customers, "-o", model, "-q").exit_code == 0
     lines = run("predict", model, customers, "--json").stdout.splitlines()
     assert [json.loads(line)["id"] for line in lines] == [f"C{k:03}" for k in range(40)]
+
+
+def test_all_rows_are_answered_in_their_order_whatever_part_they_are_of(run, tmp_path):
+    train, new, out = (tmp_path / name for name in ("train.csv", "new.csv", "out.csv"))
+    rows = "".join(f"{k % 7}.5,{'red,warm' if k % 2 else 'blue,cold'}\n" for k in range(20))
+    train.write_text("size,colour,labels\n" + rows)
+    assert run("fit", train, "-o", tmp_path / "m", "-l", "BSVM", "-q").exit_code == 0
+    new.write_text("size,colour,split\n1,red,train\n2,blue,test\n3,red,val\n")
+    done = run("predict", tmp_path / "m", new, "-o", out, "-q")
+    assert done.exit_code == 0, done.output
+    with out.open() as file:
+        found = [(row["id"], row["size"], row["labels"]) for row in csv.DictReader(file)]
+    assert found == [("1", "1", "warm"), ("2", "2", "cold"), ("3", "3", "warm")]
+    assert run("explain", tmp_path / "m", new, "--row", 3).exit_code == 0
+    done = run("predict", tmp_path / "m", new, "--part", "test", "--json")
+    assert [json.loads(line)["labels"] for line in done.stdout.splitlines()] == [["cold"]]

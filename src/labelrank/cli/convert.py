@@ -15,10 +15,13 @@ def convert(
         None, metavar="NAME", help="Format of OUT, if its ending does not tell."),
 ) -> None:  # fmt: skip
     """Convert data from one format to another."""
+    from labelrank.atomic import check_writable
     from labelrank.cli.printing import as_json
     from labelrank.datasets import formats
     from labelrank.errors import InputError
 
+    if out != "-":
+        check_writable(out, source.data, source.labels_file)
     dataset = source.read("all")
     try:
         formats.write(dataset, out, format=to)

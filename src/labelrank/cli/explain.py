@@ -36,7 +36,7 @@ def explain(
     from labelrank.errors import InputError
 
     tagger = trained.load()
-    dataset = source.read("test", tagger, learned=False)
+    dataset = source.read(source.answered, tagger, learned=False)
     if row > dataset.n_instances:
         raise InputError(f"got --row {row}, but the data has {dataset.n_instances} documents")
     documents = models.documents_of(dataset, tagger)

@@ -135,6 +135,8 @@ def load_tagger(path: Path, own_classes: Sequence[str] = ()) -> Any:
 
 def documents_of(dataset: Any, tagger: Any) -> Any:
     """Texts, table or features of the data, whichever the model was trained on."""
+    from labelrank.datasets.alike import in_order
+
     wanted = tagger.reads_
     if wanted == "a list of texts" and not (tagger.reading_ or {}).get("text_column"):
         _check_one_text(dataset)
@@ -153,7 +155,7 @@ def documents_of(dataset: Any, tagger: Any) -> Any:
     if dataset.X is None:
         got = "is text" if dataset.texts is not None else "has cells that are no numbers"
         raise InputError(f"{dataset.name} {got}, but the model was trained on feature matrices")
-    return _padded(dataset.X, tagger.learner_.n_features_in_)
+    return _padded(in_order(dataset, tagger.reading_).X, tagger.learner_.n_features_in_)
 
 
 def _check_one_text(dataset: Any) -> None:

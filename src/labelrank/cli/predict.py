@@ -92,7 +92,7 @@ def _answered(
     waiting: deque[Any] = deque()
 
     def asked() -> Iterator[Any]:
-        for dataset, total in source.batches(size, tagger, "test", eager=True):
+        for dataset, total in source.batches(size, tagger, source.answered, eager=True):
             waiting.append((dataset, total))
             yield wanted, models.documents_of(dataset, tagger)
             if dataset.n_instances < size and jobs not in (None, 1):

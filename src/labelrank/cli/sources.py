@@ -230,7 +230,8 @@ class Source(Reading):
                 self.data, size, eager=eager and self.data == "-", **self.options(tagger)
             )
             first = next(parts, None)
-            if first is None or self.data == "-" or not _tells_parts(first):
+            is_whole = self.data == "-" or usual == "all"
+            if first is None or is_whole or not _tells_parts(first):
                 for part in chain([] if first is None else [first], parts):
                     yield part, None
                 return
@@ -268,11 +269,23 @@ class Source(Reading):
             raise InputError(f"got {given[0]} with data in pieces; it goes with one file alone")
         return open_parts(self.data, **self.options(tagger))
 
+    @property
+    def answered(self) -> str:
+        """The part that is answered: all rows of a file in their order, of a named set its test
+        part."""
+        return "test" if self._is_named else "all"
+
+    @property
+    def _is_named(self) -> bool:
+        from labelrank.datasets import names
+
+        return self.data.lower() in names()
+
     def _is_streamed(self) -> bool:
         """Whether the data are a file or pipe of records, with the labels in it."""
-        from labelrank.datasets import formats, names
+        from labelrank.datasets import formats
 
-        if self.labels_file is not None or self.part is not None or self.data.lower() in names():
+        if self.labels_file is not None or self.part is not None or self._is_named:
             return False
         return formats.can_stream(self.data, self.input_format)
 

@@ -132,7 +132,10 @@ def _part(members: dict[str, Any], part: str, source: Source) -> Dataset:
         Y = _codes(Y.toarray() if sp.issparse(Y) else Y, names["target_classes"], source)
     names.setdefault("label_names", [str(k) for k in range(Y.shape[1])])
     name = str(names.pop("name", source.stem)) + part.replace("_", "-")
-    data = Dataset(name, X, Y, **names)
+    features = names.get("feature_names")
+    is_named = features is not None and names.get("texts") is None
+    reading = {"features": features} if is_named else None
+    data = Dataset(name, X, Y, reading=reading, **names)
     _check_lengths(data, source)
     return data
 

@@ -159,6 +159,11 @@ def _says_no_first(values: Sequence[str]) -> bool | None:
     return False if _YES_OF.get(lowered[1]) == lowered[0] else None
 
 
+def has_codes(attribute: Attribute) -> bool:
+    """Whether numbers stand for its values in the order they are declared; no and yes are 0, 1."""
+    return attribute.kind == "nominal" and _says_no_first(attribute.values) is None
+
+
 def _take(table: Table, columns: list[int], source: Source) -> Any:
     """The columns with 0 for no and 1 for yes."""
     taken = table.values[:, columns]

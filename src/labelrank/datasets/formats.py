@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from labelrank import extensions
+from labelrank.datasets.alike import in_order
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.opening import COMPRESSED, AnyPath, Limits, Source, check_options
 from labelrank.datasets.spelling import merged
@@ -109,8 +110,10 @@ def read(
     source = Source(path, limits)
     chosen = _known(format) if format else sniff(source)
     known = spellings(options)
-    if chosen not in KNOWN or KNOWN[chosen].module != "records":
+    reading, module = options.get("reading"), KNOWN[chosen].module if chosen in KNOWN else ""
+    if module not in ("records", "mulan"):
         options.pop("reading", None)
+    if module != "records":
         options.pop("joined", None)
     if labels_file is not None:
         if options.get("label_column") or options.get("n_labels"):
@@ -123,6 +126,7 @@ def read(
         dataset = labelled(_read(source, chosen, options), labels_file, limits, **marks)
     else:
         dataset = _read(source, chosen, options)
+    dataset = in_order(dataset, reading)
     return merged(dataset, known) if merge_spellings or known else dataset
 
 

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
+from labelrank.datasets import alike
 from labelrank.datasets.arff import Table, read_table, to_dataset, write_table
 from labelrank.datasets.arff_parsing import Attribute
 from labelrank.datasets.dataset import Dataset
@@ -31,7 +33,7 @@ _NAMESPACE = "http://mulan.sourceforge.net/labels"
 def read(
     source: Source, format: str = "arff", *, encoding: str | None = None,
     xml: AnyPath | None = None, n_labels: int | None = None, labels_at: str = "last",
-    nominal: str = "ordinal", targets: str = "auto",
+    nominal: str = "ordinal", targets: str = "auto", reading: dict[str, Any] | None = None,
 ) -> Dataset:  # fmt: skip
     """Read ARFF whose targets are told by XML, by `n_labels`, or by `-C n` in its relation name."""
     check_choice("labels_at", labels_at, ("last", "first"))
@@ -52,7 +54,11 @@ def read(
                 "n_labels=..., or write '-C n' in the relation name"
             )
         at = _span(int(match[1]), table, source)
+    features = [k for k in range(len(table.attributes)) if k not in {*at, *table.texts}]
+    alike.recode(table, features, reading, source.name)
     data = to_dataset(table, at, source, nominal, targets)
+    if data.texts is None:
+        data = replace(data, reading=alike.reading_of(table, features))
     split = None if beside is not None else _SPLIT.search(table.relation)
     if split is None:
         return data
