@@ -161,6 +161,26 @@ def test_a_trial_that_would_exceed_the_budget_is_not_begun_and_that_is_said():
     assert {trial["name"] for trial in auto.trials_[1:]} == {"first", "better", "third"}
 
 
+class Compiled(Guess):
+    """Slow the first time."""
+
+    times: ClassVar[list[int]] = []
+
+    def _learn(self, X, Y):
+        time.sleep(0.0 if self.times else 1.0)
+        self.times.append(1)
+        super()._learn(X, Y)
+
+
+def test_a_first_trial_that_compiles_stops_no_other(recwarn):
+    X, Y = data(4500)
+    Compiled.times.clear()
+    learners = {"first": Compiled(), **{name: Guess() for name in "abcd"}}
+    auto = AutoRanker(candidates=learners, budget=20, random_state=0).fit(X, Y)
+    assert all(trial["score"] is not None for trial in auto.trials_)
+    assert not [one for one in recwarn if "budget" in str(one.message)]
+
+
 class Crawling(Guess):
     """Takes a minute, step by step; tells the steps it took."""
 

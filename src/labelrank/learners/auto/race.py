@@ -37,6 +37,8 @@ KEPT = 2
 ALIKE = 0.9
 # What the race may take of the work that is allowed; the rest is for learning from all the data.
 RACING = 0.6
+# So many trials tell the pace of the machine.
+_TELLING = 3
 
 
 class Trial(NamedTuple):
@@ -261,10 +263,12 @@ class Race:
         return [dict(zip(keys, one, strict=True)) for one in ran + skipped]
 
     def _has_time(self, name: str, size: int) -> bool:
-        """Whether, at the pace so far, the trial and the last fit should end within the budget."""
-        if not self.trials:
-            return True
-        pace = max(trial.seconds / trial.work for trial in self.trials)
+        """Whether, at the usual pace, the trial and the last fit should end within the budget.
+
+        The first trials tell no pace: kernels may have been compiled in them.
+        """
+        paces = [trial.seconds / trial.work for trial in self.trials]
+        pace = float(np.median(paces)) if len(paces) >= _TELLING else 0.0
         work = len(self.parts) * self.cost(name, size) + self.cost(name)
         spent = time.perf_counter() - self.began
         return spent + pace * work <= self.budget
