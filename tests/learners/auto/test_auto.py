@@ -167,7 +167,7 @@ class Compiled(Guess):
     times: ClassVar[list[int]] = []
 
     def _learn(self, X, Y):
-        time.sleep(0.0 if self.times else 4.0)
+        time.sleep(0.0 if self.times else 6.0)
         self.times.append(1)
         super()._learn(X, Y)
 
@@ -176,7 +176,7 @@ def test_a_first_trial_that_compiles_stops_no_other(recwarn):
     X, Y = data(4500)
     Compiled.times.clear()
     learners = {"first": Compiled(), **{name: Guess() for name in "abcd"}}
-    auto = AutoRanker(candidates=learners, budget=10, random_state=0).fit(X, Y)
+    auto = AutoRanker(candidates=learners, budget=18, random_state=0).fit(X, Y)
     assert all(trial["score"] is not None for trial in auto.trials_)
     assert not [one for one in recwarn if "budget" in str(one.message)]
 
