@@ -67,6 +67,7 @@ def test_new_labels_are_added_or_ignored(run, model, how, labels):
     done = run("learn", model, "-", "--format", "jsonl", "--new-labels", how, stdin=NEW)
     assert done.exit_code == 0, done.output
     assert len(persistence.load(model).label_names_) == labels
+    assert ("; new labels: gold" in done.output) == (how == "add")
 
 
 def test_new_labels_may_be_refused_and_leave_the_model_alone(run, model):

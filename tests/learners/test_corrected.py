@@ -287,7 +287,8 @@ def test_a_loaded_one_learns_and_forgets_on(tmp_path):
 @pytest.mark.parametrize(("part", "wrong"), [
     ("better", np.array([9], np.int32)), ("pointers", np.array([0, 7])),
     ("reached", np.zeros(3)), ("moves", sp.csr_array((1, 9))), ("most", np.zeros(1)),
-    ("instances", sp.csr_array((1, 9))), ("margin", -np.ones(1)),
+    ("instances", sp.csr_array((1, 9))), ("margin", -np.ones(1)), ("n_labels", np.array([3])),
+    ("n_labels", np.array([9])), ("relevance", sp.csr_array((1, 9))), ("cut", np.zeros(1)),
 ])  # fmt: skip
 def test_parts_that_do_not_fit_are_refused(part, wrong, tmp_path):
     ranker = CorrectedRanker(BASE)

@@ -33,6 +33,7 @@ class Lessons:
         self.tagger, self.learned, self.is_whole = tagger, 0, True
         self.otherwise_before = self.otherwise_after = 0
         self.was_there, self._size = hasattr(tagger, "learner_"), size
+        self._n_labels = len(getattr(tagger, "label_names_", ()))
         self._judge: Judge | None = None
         self._usual: dict[str, Any] = {}
 
@@ -115,6 +116,10 @@ class Lessons:
             told += f"; {verdict.told()}"
         elif self.was_there:
             told += "; too few to judge what else has changed"
+        new = [str(name) for name in self.tagger.label_names_[self._n_labels :]]
+        if self.was_there and new:
+            more = [f"and {len(new) - 5:,} more"] if len(new) > 5 else []
+            told += f"; new labels: {', '.join([*new[:5], *more])}"
         return told
 
 

@@ -94,9 +94,13 @@ class PackedSteps:
                 raise ValueError("an arc of a label that is not there")
         if self.relevance.shape[1] + 1 != width or (self.relevance.data < 0).any():
             raise ValueError("relevance of other labels, or below 0")
-        lanes = np.repeat(self.n_labels, np.diff(self.moves.indptr))
-        if (self.n_labels >= width).any() or (self.moves.indices > lanes).any():
-            raise ValueError("a step of labels that were not known")
+        for labels, ends, first in (
+            (self.moves.indices, self.moves.indptr, 0), (self.better, self.pointers, 0),
+            (self.worse, self.pointers, 0), (self.relevance.indices, self.relevance.indptr, 1),
+        ):  # fmt: skip
+            known = np.repeat(self.n_labels, np.diff(ends))
+            if (self.n_labels >= width).any() or (labels + first > known).any():
+                raise ValueError("a step of labels that were not known")
         if (
             not (self.most > 0).all()
             or not (self.cut > 0).all()
