@@ -155,3 +155,30 @@ def test_missing_features_of_targets_are_filled_in(weather):
     table = as_labels(load(weather)).table
     assert list(table) == ["pressure", "heat"]
     assert np.isnan(table["pressure"]).sum() == 1
+
+
+def learned_more(run, tmp_path, header, rows, *options):
+    """A model is fitted on the rows, evaluated on them and taught them once more."""
+    data, model = tmp_path / "rows.csv", tmp_path / "rows.labelrank"
+    data.write_text("\n".join([header, *rows]) + "\n")
+    names, learner = options[:-1], options[-1]
+    assert run("fit", data, *names, "--learner", learner, "-o", model, "-q").exit_code == 0
+    for options in ((), names):
+        done = run("evaluate", model, data, "--json", *options)
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["subset_accuracy"] == 1.0
+        more = tmp_path / "more.labelrank"
+        done = run("learn", model, data, "-o", more, *options)
+        assert done.exit_code == 0, done.output
+        assert persistence.load(more).label_names_ == persistence.load(model).label_names_
+
+
+def test_columns_of_classes_are_learned_and_judged_again(run, tmp_path):
+    rows = ["red apple here,high,high", "blue sky there,low,high", "red apple now,high,low",
+            "blue sea now,low,low"] * 5  # fmt: skip
+    learned_more(run, tmp_path, "text,y1,y2", rows, "--labels", 2, "IC")
+
+
+def test_pooled_columns_are_learned_and_judged_again(run, tmp_path):
+    rows = ["red apple pie,food,", "blue sea ship,water,travel", "hot soup bowl,food,travel"] * 8
+    learned_more(run, tmp_path, "text,label1,label2", rows, "--label-column", "label*", "BSVM")

@@ -207,8 +207,11 @@ class Source(Reading):
         But for those whose rows are to be joined before their labels are `learned` or compared.
         Where eager, rows of standard input do not wait for those that have not come yet.
         """
+        from labelrank.datasets.targets import as_labels
+
         far = FarValues(tagger)
-        for part, total in self._batches(size, tagger, usual, eager, learned):
+        for read, total in self._batches(size, tagger, usual, eager, learned):
+            part = read if tagger is None else as_labels(read)
             far.look(part)
             yield part, total
         far.tell()

@@ -76,7 +76,7 @@ def _doubts(reader: CellReader, cells: Sequence[Any]) -> Iterator[str]:
 def _layout(frame: Frame, choice: Choice, options: Options, known: Known) -> str:
     """Whether cells name labels, or there is a column per label, or several columns of names."""
     if choice.layout != "columns" or choice.labels == known.label_columns:
-        return choice.layout
+        return known.layout if choice.labels == known.label_columns else choice.layout
     columns = {name: frame.columns[name] for name in choice.labels}
     if len(columns) == 1 and options.n_labels == 1:
         return "columns" if label_cells.are_grades(columns[choice.labels[0]]) else "names"
