@@ -50,3 +50,46 @@ def test_all_rows_are_answered_in_their_order_whatever_part_they_are_of(run, tmp
     assert run("explain", tmp_path / "m", new, "--row", 3).exit_code == 0
     done = run("predict", tmp_path / "m", new, "--part", "test", "--json")
     assert [json.loads(line)["labels"] for line in done.stdout.splitlines()] == [["cold"]]
+
+
+@pytest.fixture
+def keyed(run, tmp_path):
+    """A model of JSON lines, of which some have gaps: they mean warm where they are small."""
+    rows = [
+        {"meta": {"size": k % 9 / 2, "hue": "red"[: k % 4]}, "labels": ["cold", "warm"][k % 9 < 4]}
+        for k in range(72)
+    ]
+    rows[5]["meta"]["size"] = None
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    done = run("fit", path, "-o", tmp_path / "keyed.labelrank", "-l", "BSVM", "-q")
+    assert done.exit_code == 0, done.output
+    return tmp_path / "keyed.labelrank"
+
+
+@pytest.mark.parametrize("options", [[], ["--flush"]])
+@pytest.mark.parametrize("lacking", [{"meta": {"hue": "red"}}, {"meta": None}])
+def test_a_record_that_lacks_a_key_has_a_gap_in_whatever_batch(
+    run, keyed, tmp_path, monkeypatch, options, lacking
+):
+    row = {"meta": {"size": 1.0, "hue": "red"}}
+    lines = [json.dumps(one) + "\n" for one in (row, lacking, row)]
+    done = run("predict", keyed, "-", "--format", "jsonl", "--json", stdin="".join(lines))
+    wanted = done.stdout.splitlines()
+    assert len(wanted) == 3
+    monkeypatch.setattr("labelrank.cli.predict._ROWS_AT_ONCE", 1)
+    (tmp_path / "new.jsonl").write_text("".join(lines))
+    for data, stdin in ((tmp_path / "new.jsonl", None), ("-", "".join(lines))):
+        done = run("predict", keyed, data, "--json", *options, stdin=stdin)
+        assert (done.exit_code, done.stdout.splitlines()) == (0, wanted), done.output
+
+
+def test_a_key_that_no_record_has_is_told(run, keyed, tmp_path):
+    lines = '{"meta": {"hue": "red"}}\n' * 2
+    (tmp_path / "new.jsonl").write_text(lines)
+    done = run("predict", keyed, tmp_path / "new.jsonl")
+    assert done.exit_code == 2
+    assert "no column 'meta.size', which the model has learned" in " ".join(done.stderr.split())
+    with pytest.warns(UserWarning, match="no row so far has 'meta.size'"):
+        done = run("predict", keyed, "-", "--json", stdin=lines)
+    assert len(done.stdout.splitlines()) == 2

@@ -55,6 +55,11 @@ class Frame:
         return f"{self.source.name}, {self.unit} {self.numbers[row]}"
 
     @property
+    def has_keys(self) -> bool:
+        """Whether each record names its own columns, as JSON does."""
+        return self.unit in ("line", "record") and self.separator is None
+
+    @property
     def is_plain_text(self) -> bool:
         """Whether each record is a line of text, which has no columns."""
         return self.unit == "text line"

@@ -12,6 +12,7 @@ from labelrank.datasets.choice import Choice, Known, choose, may_be_labels
 from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.features import features_of, matrix_of
 from labelrank.datasets.frames import STREAMED, Frame, batches_of, check_batch_size, read_frame
+from labelrank.datasets.gaps import Gaps
 from labelrank.datasets.joining import join_rows
 from labelrank.datasets.labelling import labels_of
 from labelrank.datasets.opening import Limits, Source, check_choice, check_options
@@ -38,7 +39,7 @@ def read(source: Source, format: str, **options: Any) -> Dataset:
     if not len(frame.numbers):
         raise FormatError(f"{source.name}: no record in it")
     source.limits.check("rows", len(frame.numbers), source.name)
-    data, choice = _to_data(frame, chosen, known, is_whole=True)
+    data, choice = _to_data(frame, chosen, known, Gaps(), is_whole=True)
     if choice.split is None:
         return data
     parts = frame.columns[choice.split]
@@ -64,8 +65,9 @@ def _batches(source: Source, format: str, size: int, chosen: Options) -> Iterato
     met: list[str] = []
     known = Known(chosen.reading).of_another_file()
     is_table = bool(known) and not known.is_text
+    gaps = Gaps(one_by_one=source.eager or size == 1)
     for frame in batches_of(source, format, size, chosen, known.used, is_table):
-        data, choice = _to_data(frame, chosen, known)
+        data, choice = _to_data(frame, chosen, known, gaps)
         known = known.after(data.reading or {})
         if chosen.label_names is None and (data.reading or {})["layout"] != "columns":
             data = _renumbered(data, met, source)
@@ -86,10 +88,11 @@ def _renumbered(data: Dataset, met: list[str], source: Source) -> Dataset:
 
 
 def _to_data(
-    frame: Frame, options: Options, known: Known, *, is_whole: bool = False
+    frame: Frame, options: Options, known: Known, gaps: Gaps, *, is_whole: bool = False
 ) -> tuple[Dataset, Choice]:
     """Data set of the records, with how they were read; rows are joined of whole files alone."""
     frame.flatten(partial(may_be_labels, options=options, known=known))
+    gaps.fill(frame, known)
     choice = choose(frame, options, known)
     joined = is_whole and join_rows(frame, choice, options, known)
     decimal = options.decimal or _usual_decimal(frame, known)
