@@ -152,7 +152,7 @@ def test_a_cluster_judges_as_this_process_does(run, inbox, model):
         ((), "name one by --learner, such as NB"),
         (("-l", "MLkNN"), "got MLkNN, which learns on one machine"),
         (("-l", "BR+"), "use shuffle=False"),
-        (("-l", "NB", "--dry-run"), "got --dry-run with data in pieces"),
+        (("-l", "NB", "--fast"), "got --fast with data in pieces"),
         (("-l", "NB", "--part", "train"), "got --part with data in pieces"),
         (("-l", "NB", "--memory", "much"), "write a size such as 2GiB"),
         (("-l", "NB", "--cluster", "elsewhere"), "write tcp://host:port or local:N"),
@@ -212,3 +212,19 @@ def test_an_interrupt_leaves_no_half_model(inbox, tmp_path):
     assert running.returncode == 130
     assert told.decode().strip().endswith("labelrank: interrupted")
     assert os.listdir(tmp_path) == []
+
+
+def test_a_dry_run_says_what_learning_would_take_and_learns_nothing(run, inbox, tmp_path):
+    place = tmp_path / "none.labelrank"
+    found = {}
+    for learner in ("NB", "BR", "MLPP", "BSVM", "ProSVM-A", "EP-PLM"):
+        done = fit(run, inbox, place, "-l", learner, "--dry-run", "--cluster", "local:3", "--json")
+        assert done.exit_code == 0, done.output
+        found[learner] = json.loads(done.stdout)
+    assert not place.exists()
+    assert {one["rows"] for one in found.values()} == {30}
+    assert {one["labels"] for one in found.values()} == {3}
+    assert found["EP-PLM"]["side by side"] == 1
+    assert found["ProSVM-A"]["side by side"] == 3
+    done = fit(run, inbox, place, "-l", "NB", "--dry-run")
+    assert "NB would take about" in done.stdout

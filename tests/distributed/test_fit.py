@@ -37,11 +37,14 @@ EXACT = {
     "MMP": (
         MulticlassMultilabelPerceptron(shuffle=False, penalty="random", random_state=0), "tfidf"),
     "pairs": (
-        PairwisePerceptron(shuffle=False, representation="primal", calibrated=False,
+        PairwisePerceptron(shuffle=False, representation="primal", calibrated=False, ordered=True,
                            random_state=0), "tfidf"),
     "calibrated pairs": (
         PairwisePerceptron(shuffle=False, representation="primal", averaging="averaged", epochs=2,
                            margin=0.5, fit_intercept=True, random_state=0), "tfidf"),
+    "pairs begun at random": (
+        PairwisePerceptron(shuffle=False, representation="primal", init="random", random_state=2),
+        "tfidf"),
     "SVMs": (BinaryRelevanceSVM(random_state=0, fit_intercept=True), "tfidf"),
     "logistic": (BinaryRelevanceLogistic(random_state=0, class_weight="balanced"), "tfidf"),
     "EP-PLM": (

@@ -96,9 +96,9 @@ def _in_pieces(
         return False
     from labelrank.cli import pieces
 
-    names = ("criterion", "budget", "fast", "trials", "codes-from", "dry-run")
-    pieces.refuse(names, alone)
-    pieces.fit(source, recipe, shown, machines, out)
+    *alone, dry_run = alone
+    pieces.refuse(("criterion", "budget", "fast", "trials", "codes-from"), alone)
+    pieces.fit(source, recipe, shown, machines, out, dry_run=dry_run)
     return True
 
 

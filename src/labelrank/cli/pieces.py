@@ -58,8 +58,11 @@ def _engine(machines: Machines, shown: Shown) -> Iterator[Any]:
         yield engine.Cluster(client)
 
 
-def fit(source: Source, recipe: Recipe, shown: Shown, machines: Machines, out: Path | None) -> None:
-    """Learn a model of all parts, and save it."""
+def fit(
+    source: Source, recipe: Recipe, shown: Shown, machines: Machines, out: Path | None, *,
+    dry_run: bool = False,
+) -> None:  # fmt: skip
+    """Learn a model of all parts, and save it; or say what that would take."""
     from labelrank import distributed, persistence
     from labelrank.atomic import check_writable
     from labelrank.distributed.fitting import fit_parts
@@ -76,6 +79,9 @@ def fit(source: Source, recipe: Recipe, shown: Shown, machines: Machines, out: P
     stem = Path(source.data).name if os.path.isdir(source.data) else "parts"
     check_writable(place := out or Path(f"{stem}.labelrank"))
     _tell_parts(parts, shown)
+    if dry_run:
+        _tell_forecast(tagger, parts, machines, recipe.learner, shown)
+        return
     with _engine(machines, shown) as engine, shown.progress("reading") as advance:
         options: Any = {"unlabelled": source.takes_unlabelled(parts), "report": advance}
         tagger = fit_parts(tagger, parts, engine, **options)
@@ -91,6 +97,27 @@ def fit(source: Source, recipe: Recipe, shown: Shown, machines: Machines, out: P
         as_json(summary | told | moved)
     elif not shown.quiet:
         _tell_learned(recipe.learner, summary, way, moved)
+
+
+def _tell_forecast(tagger: Any, parts: Any, machines: Machines, learner: str, shown: Shown) -> None:
+    """What learning the parts would take, after some rows of them were learned here."""
+    from labelrank.cli.printing import as_json, table
+    from labelrank.distributed import engine
+    from labelrank.distributed.fitting import vectorizer_of
+    from labelrank.distributed.forecast import forecast
+
+    address = machines.cluster or "local:1"
+    if address.startswith("local:"):
+        n_workers = engine.n_local(address)
+    else:
+        with machines.client() as client:
+            n_workers = engine.Cluster(client).n_workers
+    with engine.here() as one:
+        told = forecast(tagger.learner, vectorizer_of(tagger, parts), parts, one, n_workers).told()
+    if shown.json:
+        as_json(told)
+    else:
+        table(f"{learner} would take about", ("", ""), told.items())
 
 
 def _tell_parts(parts: Any, shown: Shown) -> None:

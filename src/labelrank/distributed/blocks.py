@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from labelrank.datasets.dataset import Dataset
 from labelrank.datasets.parts import Part
 from labelrank.distributed.engine import Engine, Report, reduced
 from labelrank.errors import FormatError, InputError
@@ -65,36 +66,41 @@ class Blocks(NamedTuple):
 def read(part: Part, vectorizer: TextVectorizer | None, unlabelled: str) -> Raw:
     """Read a part, and count its terms; rows without labels are left out if they are to "skip"."""
     dataset = part.read()
+    if unlabelled == "skip" and dataset.n_labels and dataset.target_classes is None:
+        dataset = dataset.subset(np.diff(dataset.Y.indptr) > 0)
+    return raw_of(dataset, vectorizer, part.path)
+
+
+def raw_of(dataset: Dataset, vectorizer: TextVectorizer | None, path: str) -> Raw:
+    """The rows of a part, their terms counted."""
     if dataset.target_classes is not None:
         raise FormatError(
-            f"{part.path}: has targets of several classes, which are learned on one machine; "
+            f"{path}: has targets of several classes, which are learned on one machine; "
             "read it by datasets.load"
         )
     if dataset.texts is None and dataset.table is not None:
         columns = ", ".join(map(repr, list(dataset.table)[:5]))
         raise FormatError(
-            f"{part.path}: columns {columns} are a table, which is learned on one machine; name "
+            f"{path}: columns {columns} are a table, which is learned on one machine; name "
             "the column of texts by text_column=..., or read it by datasets.load"
         )
     if any(dataset.prefer or ()):
         raise FormatError(
-            f"{part.path}: states preferences between labels, which are learned on one machine; "
+            f"{path}: states preferences between labels, which are learned on one machine; "
             "read it by datasets.load"
         )
-    if unlabelled == "skip" and dataset.n_labels:
-        dataset = dataset.subset(np.diff(dataset.Y.indptr) > 0)
     Y, names = sp.csr_array(dataset.Y), [str(name) for name in dataset.label_names]
     learned = [found.tolist() for found in LearnedRows.of(dataset.documents)]
     if dataset.texts is None:
         return Raw(sp.csr_array(dataset.X), None, Y, names, learned)
-    counted = _of_texts(vectorizer, part).count(dataset.texts)
+    counted = _of_texts(vectorizer, path).count(dataset.texts)
     return Raw(*counted, Y, names, learned)
 
 
-def _of_texts(vectorizer: TextVectorizer | None, part: Part) -> TextVectorizer:
+def _of_texts(vectorizer: TextVectorizer | None, path: str) -> TextVectorizer:
     if vectorizer is None:
         raise InputError(
-            f"{part.path} has texts, but the vectoriser makes no terms of them; use a "
+            f"{path} has texts, but the vectoriser makes no terms of them; use a "
             "TextVectorizer, or an encoder on one machine"
         )
     return vectorizer

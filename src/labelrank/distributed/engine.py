@@ -147,12 +147,14 @@ def connected(address: str, memory: int | None = None) -> Iterator[Any]:
         raise MissingError(
             f"got cluster {address}, but Dask is not there; pip install 'labelrank[distributed]'"
         ) from error
-    kind, _, rest = address.partition(":")
+    kind = address.partition(":")[0]
     if kind == "local":
-        if not rest.isdecimal() or not int(rest):
-            raise InputError(f"got cluster {address}; write local:N with N processes, as local:2")
         limit: Any = "auto" if memory is None else memory
-        options: Any = {"n_workers": int(rest), "threads_per_worker": 1, "memory_limit": limit}
+        options: Any = {
+            "n_workers": n_local(address),
+            "threads_per_worker": 1,
+            "memory_limit": limit,
+        }
         with (
             LocalCluster(**options, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster,
             Client(cluster) as client,
@@ -172,6 +174,18 @@ def connected(address: str, memory: int | None = None) -> Iterator[Any]:
         with explained(client):
             _check_versions(client)
         yield client
+
+
+def n_local(address: str) -> int:
+    """N of ``local:N``.
+
+    >>> n_local("local:2")
+    2
+    """
+    number = address.partition(":")[2]
+    if not number.isdecimal() or not int(number):
+        raise InputError(f"got cluster {address}; write local:N with N processes, as local:2")
+    return int(number)
 
 
 @contextmanager

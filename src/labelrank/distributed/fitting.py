@@ -74,7 +74,7 @@ def fit_parts(
     learner.check_parameters()
     way.check(learner)
     handles, common = blocks.make(
-        engine, parts, _vectorizer(tagger, parts), _fixed_names(parts), unlabelled, report
+        engine, parts, vectorizer_of(tagger, parts), _fixed_names(parts), unlabelled, report
     )
     learned = blocks.note(engine, learner, handles)
     learner.note(learned.whole)
@@ -88,7 +88,7 @@ def fit_parts(
     )  # fmt: skip
 
 
-def _vectorizer(tagger: Tagger, parts: Parts) -> TextVectorizer | None:
+def vectorizer_of(tagger: Tagger, parts: Parts) -> TextVectorizer | None:
     """What counts the terms of texts, not fitted yet; None where features are numbers."""
     if parts.reading is None:
         return None

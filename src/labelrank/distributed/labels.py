@@ -27,7 +27,7 @@ def check_pairs(learner: PairwisePerceptron) -> None:
     check_order(learner)
     wanted = {
         "representation": ("auto", "primal"), "kernel": ("linear",), "shortlist": (None,),
-        "init": ("zeros",), "until_no_error": (False,),
+        "until_no_error": (False,),
     }  # fmt: skip
     for name, allowed in wanted.items():
         got = getattr(learner, name)

@@ -260,7 +260,7 @@ class PrimalPairScorer(PairScorer):
             "n_rows": n_rows, "has_constant": has_constant,
             "n_features": self.n_features, "n_labels": self.n_labels,
             "ordered": self.ordered, "averaged": self.rule.averaging is not None,
-            "update": self._update,
+            "update": self._update, "seed": self.rule.seed if self.rule.init == "random" else None,
         }  # fmt: skip
         tiles, n_tiles = [], _n_tiles(self.n_labels)
         for first in range(0, n_tiles, size):
@@ -313,15 +313,29 @@ class PairBlock:
     ordered: bool
     averaged: bool
     update: kernels.Update
+    seed: int | None
 
     def begin(self) -> LearnedPairs:
-        """Zero weights, before the first instance."""
+        """Zero weights, or random ones, before the first instance."""
         size = self.last - self.first
         shape = size * self.averaged, self.n_features, WIDTH
         seen = np.zeros((size * self.averaged, WIDTH), np.int64)
         W = aligned_zeros((size, self.n_features, WIDTH))
         U = aligned_zeros(shape)
+        if self.seed is not None:
+            seed = self.seed + (not self.is_threshold)
+            kernels.fill_random(self._keys(), seed, W.reshape(-1), self.n_features)
         return LearnedPairs(self.is_threshold, self.first, W, U, seen, 0, 0, 0)
+
+    def _keys(self) -> Int64:
+        """The number of the pair in each lane, -1 where there is none, as `fill_random` has it."""
+        if self.is_threshold:
+            label = np.arange(self.first * WIDTH, self.last * WIDTH)
+            return np.where(label < self.n_labels, label, -1)
+        row, column, allowed = _tiles(self.n_labels)
+        u, v = _lanes(row[self.first : self.last], column[self.first : self.last])
+        there = allowed.reshape(-1, WIDTH)[self.first : self.last] > 0
+        return np.where(there, v * (v - 1) // 2 + u, -1).reshape(-1)
 
     def learn(self, before: LearnedPairs, X: Any, Y: sp.csr_array, clock: int) -> LearnedPairs:
         """After more instances, in their order; `clock` were learned before, in all epochs."""
