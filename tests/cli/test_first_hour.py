@@ -298,6 +298,7 @@ def test_one_row_per_label_is_learned_and_judged_by_document_and_answered_by_row
     ("text,a,b", ["some words here,1,0", "other words,0,1"], "give --labels 2"),
     ("size,tag_1,tag_2", ["1,red,", "2,blue,red"], "give --label-column 'tag*'"),
     ("3.5,red,warm", ["2.5,blue,cold"], "must be the names of the columns"),
+    ("a,b,text", ["1,0,some words here", "0,1,other words"], "give --labels 2 --labels-first"),
 ])  # fmt: skip
 def test_where_labels_may_be_is_told(run, tmp_path, header, rows, told):
     path = tmp_path / "table.csv"
@@ -371,3 +372,12 @@ def test_points_that_may_stand_between_thousands_are_told_where_none_were_learne
     (tmp_path / "new.csv").write_text("s,k\n22.000,a\n")
     with pytest.warns(UserWarning, match="'22.000' in column 's' is read as 22; if it is 22000"):
         run("predict", tmp_path / "m", tmp_path / "new.csv")
+
+
+def test_numbers_in_several_units_are_told(run, tmp_path):
+    path = tmp_path / "table.csv"
+    rows = [f"{k}{' kg' if k % 3 else ' g'},{'ab'[k % 2]}" for k in range(40)]
+    path.write_text("\n".join(["weight,label", *rows]))
+    done = run("fit", path, "--dry-run")
+    told = " ".join(done.stdout.split())
+    assert "weight has numbers in g and kg, which are taken as names; write them in one" in told

@@ -49,7 +49,7 @@ def fit(
     from labelrank.atomic import check_writable
     from labelrank.cli import models
     from labelrank.cli.printing import as_json
-    from labelrank.cli.survey import show, survey
+    from labelrank.cli.survey import check_labels, show, survey
 
     check_writable(out, source.data, source.labels_file, codes_from)
     alone = criterion, budget, fast, trials, codes_from, dry_run
@@ -59,7 +59,7 @@ def fit(
     learner = recipe.make(_goal(recipe, criterion=asked, budget=budget, fast=fast))
     with shown.progress(f"reading {source.data}"):
         learner, whole = models.of_targets(learner, source.read("train"), asked)
-        models.check_labels(whole)
+        check_labels(whole)
         whole, stated = models.stated_apart(whole)
         unlabelled = source.takes_unlabelled(whole)
         facts = survey(whole, source.roles(), unlabelled)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from labelrank.cli import models
 from labelrank.cli.options import Shown, Trained
 from labelrank.cli.sources import Source, only_labelled
+from labelrank.cli.survey import check_labels
 from labelrank.errors import FormatError, InputError
 from labelrank.learned import Met
 
@@ -74,7 +75,7 @@ def judge(taggers: list[Any], part: Any, source: Source, cuts: list[list[float |
     judged = Judged([], set(), [{} for _ in taggers], [Met() for _ in taggers])
     size = max(1, min(_ROWS_AT_ONCE, _SCORES_AT_ONCE // len(taggers[0].label_names_)))
     for batch in part.batches(size):
-        models.check_labels(batch)
+        check_labels(batch)
         kept = only_labelled(batch, source.takes_unlabelled(batch, taggers[0]))
         if not kept.n_instances:
             continue
@@ -188,7 +189,7 @@ class Measuring:
         strange: list[dict[str, None]] = [{} for _ in self.taggers]
         names: dict[str, None] = {}
         for dataset, total in source.labelled_batches(size, self.taggers[0], "test"):
-            models.check_labels(dataset)
+            check_labels(dataset)
             self.name = dataset.name
             names |= dict.fromkeys(map(str, dataset.label_names))
             for tagger, unknown in zip(self.taggers, strange, strict=True):

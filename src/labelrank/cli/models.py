@@ -2,9 +2,8 @@
 
 import importlib
 import json
-import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -369,32 +368,6 @@ def of_targets(learner: Any, dataset: Any, criterion: str = "") -> tuple[Any, An
     columns = TargetColumns(learner, sizes=sizes)
     columns.check_parameters()
     return columns, as_labels(dataset)
-
-
-def check_labels(dataset: Any) -> None:
-    """Refuse data without labels."""
-    if not dataset.label_names:
-        raise InputError(f"{dataset.name} has no labels; {_seek_labels(dataset.columns or {})}")
-
-
-def _seek_labels(columns: Mapping[str, Any]) -> str:
-    """Where the labels may be, and the option that says so."""
-    from itertools import takewhile
-
-    from labelrank.table.cells import are_yes_or_no
-
-    names = list(columns)
-    starts = [found[0] for name in names if (found := re.match(r"(?i)label|tag|topic|class", name))]
-    n_last = sum(1 for _ in takewhile(lambda name: are_yes_or_no(columns[name]), names[::-1]))
-    if len(starts) > 1:
-        pattern = f"{starts[0]}*"
-        return f"if they are in the columns {pattern}, give --label-column '{pattern}'"
-    if 1 < n_last < len(names):
-        return f"if the last {n_last} columns, of yes and no, are labels, give --labels {n_last}"
-    if any(re.fullmatch(r"[-+]?[\d.,]*\d", name) for name in names):
-        return f"its first row, {', '.join(names[:5])[:60]}, must be the names of the columns"
-    has = f" (it has {', '.join(map(repr, names[:8]))}{', ...' * (len(names) > 8)})"
-    return "name their column by --label-column" + (has if names else "")
 
 
 def forecast(recipe: Recipe, learner: Any, dataset: Any) -> dict[str, Any]:

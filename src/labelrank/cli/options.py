@@ -126,8 +126,9 @@ class Recipe:
     def teach(self, learner: Any, dataset: Any) -> Any:
         """A tagger that has learned the data set."""
         from labelrank.cli import models
+        from labelrank.cli.survey import check_labels
 
-        models.check_labels(dataset)
+        check_labels(dataset)
         return models.teach(self.tagger(learner), dataset)
 
 

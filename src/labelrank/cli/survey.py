@@ -1,5 +1,6 @@
 """What was read: columns and their roles, rows, labels, and what of it a person should look at."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,10 +8,12 @@ from typing import Any
 import typer
 
 from labelrank.cli.printing import wrapped
+from labelrank.errors import InputError
 
 # From so many labels per labelled row on, the labels name the rows; so few rows say nothing.
 _NAMES_ROWS, _FEW_ROWS = 0.9, 20
 _MOST_NAMES, _MOST_REASONS = 12, 6
+_MOST_UNITS = 5
 _LEFT_OUT = ("id", "constant", "ignored")
 
 
@@ -37,6 +40,7 @@ def survey(dataset: Any, roles: Mapping[str, str], unlabelled: str) -> dict[str,
         "columns": [
             {"name": one.name, "role": one.role, "why": one.why} for one in _columns(dataset, roles)
         ],
+        "mixed_units": dict(_mixed_units(dataset)),
         "remarks": list(dataset.remarks),
     }
 
@@ -74,6 +78,17 @@ def _columns(dataset: Any, roles: Mapping[str, str]) -> list[Any]:
     return find_roles(dataset.table, {**dataset.roles, **given})
 
 
+def _mixed_units(dataset: Any) -> Iterator[tuple[str, list[str]]]:
+    """Columns of numbers with several units, which are read as names, and the units."""
+    from labelrank.table.cells import Cells
+    from labelrank.table.written import units_of
+
+    for name, raw in (dataset.table or {}).items():
+        units = units_of(Cells(raw).present)
+        if 1 < len(units) <= _MOST_UNITS:
+            yield name, units
+
+
 def _repeated(dataset: Any) -> int | None:
     """Rows that are the same as an earlier one, labels and all; None where nobody has looked."""
     if dataset.texts is None and dataset.table is None:
@@ -90,6 +105,38 @@ def _hashable(cells: Any) -> Any:
     if hasattr(cells, "tolist"):
         return cells.tolist() if cells.ndim == 1 else [row.tobytes() for row in cells]
     return [repr(cell) if isinstance(cell, list | dict) else cell for cell in cells]
+
+
+def check_labels(dataset: Any) -> None:
+    """Refuse data without labels."""
+    if not dataset.label_names:
+        raise InputError(f"{dataset.name} has no labels; {_seek_labels(dataset.columns or {})}")
+
+
+def _seek_labels(columns: Mapping[str, Any]) -> str:
+    """Where the labels may be, and the option that says so."""
+    from itertools import takewhile
+
+    from labelrank.table.cells import are_yes_or_no
+
+    names = list(columns)
+    starts = [found[0] for name in names if (found := re.match(r"(?i)label|tag|topic|class", name))]
+    n_last = sum(1 for _ in takewhile(lambda name: are_yes_or_no(columns[name]), names[::-1]))
+    if len(starts) > 1:
+        pattern = f"{starts[0]}*"
+        return f"if they are in the columns {pattern}, give --label-column '{pattern}'"
+    n_first = sum(1 for _ in takewhile(lambda name: are_yes_or_no(columns[name]), names))
+    if 1 < n_first < len(names) and n_last < 2:
+        return (
+            f"if the first {n_first} columns, of yes and no, are labels, give --labels {n_first} "
+            "--labels-first"
+        )
+    if 1 < n_last < len(names):
+        return f"if the last {n_last} columns, of yes and no, are labels, give --labels {n_last}"
+    if any(re.fullmatch(r"[-+]?[\d.,]*\d", name) for name in names):
+        return f"its first row, {', '.join(names[:5])[:60]}, must be the names of the columns"
+    has = f" (it has {', '.join(map(repr, names[:8]))}{', ...' * (len(names) > 8)})"
+    return "name their column by --label-column" + (has if names else "")
 
 
 def show(facts: Mapping[str, Any]) -> None:
@@ -126,8 +173,8 @@ def _roles(columns: list[dict[str, str]]) -> Iterator[str]:
         yield f"  {'left out':<10}and {len(left_out) - _MOST_REASONS:,} more"
 
 
-def _findings(facts: Mapping[str, Any]) -> Iterator[str]:
-    """What a person may want to mend, and the option that does it."""
+def _of_columns(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Columns that may have been read otherwise than they were meant."""
     from labelrank.table.roles import OPEN
 
     for one in facts["columns"]:
@@ -136,6 +183,16 @@ def _findings(facts: Mapping[str, Any]) -> Iterator[str]:
                 f"warning: {one['name']} has {one['why']}; write dates as 2024-04-03 if that is "
                 "wrong."
             )
+    for name, units in facts["mixed_units"].items():
+        yield (
+            f"warning: {name} has numbers in {', '.join(units[:-1])} and {units[-1]}, which are "
+            "taken as names; write them in one unit."
+        )
+
+
+def _findings(facts: Mapping[str, Any]) -> Iterator[str]:
+    """What a person may want to mend, and the option that does it."""
+    yield from _of_columns(facts)
     if facts["grades"]:
         least, highest = facts["grades"]
         yield f"Labels have grades from {least:g} to {highest:g}: the higher, the more relevant."

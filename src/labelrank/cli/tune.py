@@ -51,7 +51,9 @@ def tune(
     learner = recipe.make({key: tried[0] for key, tried in values.items()})
     with shown.progress(f"reading {source.data}"):
         dataset = source.labelled("train")
-    models.check_labels(dataset)
+    from labelrank.cli.survey import check_labels
+
+    check_labels(dataset)
     with shown.progress(f"tuning {recipe.learner}"):
         first = _least(dataset.n_instances, values, folds, factor, least)
         search = _search(recipe, learner, dataset, values, scorer, folds, factor, first)

@@ -34,6 +34,7 @@ NO = frozenset({
 })  # fmt: skip
 MONTH_FIRST, DAY_FIRST = "month first", "day first"
 
+_NEARLY_ALL = 0.9
 _WORD = r"[^\W\d_][^\W_]{0,11}"
 _UNIT = re.compile(rf"[+-]?\s*([{UNITS}])|.*?([{UNITS}])$|.*\d[ \u00a0]?({_WORD})$", re.DOTALL)
 _BEGINS_A_NUMBER = rf"^[{UNITS}]?\s*[+-]?\s*[{UNITS}]?\s*[.,]?\d"
@@ -74,6 +75,12 @@ def is_form(form: Any) -> bool:
 def unit_of(form: str) -> str:
     """The unit (%, a currency, a word such as kg) that every number of this form has, or ""."""
     return next((form[len(bare) :] for bare in FORMS if form.startswith(bare)), "")
+
+
+def units_of(texts: pl.Series) -> list[str]:
+    """The words behind the numbers, if nearly all of the texts are a number and a word."""
+    found = texts.str.extract(rf"^[+-]?\d[\d.,]*[ \u00a0]?({_WORD})$", 1).drop_nulls()
+    return sorted(found.unique().to_list()) if len(found) > _NEARLY_ALL * len(texts) else []
 
 
 def number_form(texts: pl.Series, decimal: str | None = None, *, marked: str | None = None) -> str:
