@@ -1,10 +1,13 @@
 """What a practitioner meets in the first hour: everyday files through fit, predict and evaluate."""
 
+import datetime as dt
 import json
+import zipfile
 
 import pytest
 
-from labelrank import persistence
+from labelrank import datasets, persistence
+from labelrank.cli.workbook import Workbook
 
 COLOURS = {"red": "warm", "green": "cool", "blue": "cold"}
 
@@ -381,3 +384,27 @@ def test_numbers_in_several_units_are_told(run, tmp_path):
     done = run("fit", path, "--dry-run")
     told = " ".join(done.stdout.split())
     assert "weight has numbers in g and kg, which are taken as names; write them in one" in told
+
+
+def test_dates_of_a_workbook_come_back_as_dates(run, tmp_path):
+    days = [dt.date(2024, 1, 30), dt.datetime(2024, 6, 5, 13, 30), dt.datetime(2023, 11, 5)]
+    rows = [{"size": k, "since": days[k % 3], "labels": "ab"[k % 2]} for k in range(12)]
+    path = tmp_path / "table.csv"
+    path.write_text(
+        "\n".join(["size,since,labels", *(",".join(map(str, r.values())) for r in rows)])
+    )
+    run("fit", path, "-l", "BSVM", "-q", "-o", tmp_path / "m")
+    with open(tmp_path / "new.xlsx", "wb") as file:
+        book = Workbook(file, "new.xlsx")
+        book.write([["size", "since"], *([k, day] for k, day in enumerate(days))])
+        book.close()
+    done = run("predict", tmp_path / "m", tmp_path / "new.xlsx", "-o", tmp_path / "out.xlsx", "-q")
+    assert done.exit_code == 0, done.output
+    back = datasets.load(tmp_path / "out.xlsx").columns["since"]
+    assert [str(one) for one in back] == [
+        "2024-01-30 00:00:00", "2024-06-05 13:30:00", "2023-11-05 00:00:00",
+    ]  # fmt: skip
+    with zipfile.ZipFile(tmp_path / "out.xlsx") as archive:
+        sheet = archive.read("xl/worksheets/sheet1.xml").decode()
+    assert '<c s="1"><v>45321</v></c>' in sheet
+    assert '<c s="2"><v>45448.5625</v></c>' in sheet

@@ -7,6 +7,7 @@ import math
 import re
 import zipfile
 from collections.abc import Iterable
+from datetime import date, datetime
 from typing import IO, Any
 from xml.sax.saxutils import escape
 
@@ -23,6 +24,7 @@ _PARTS = {
     "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" '
     'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
     f'<Override PartName="/xl/workbook.xml" ContentType="{_KIND}.sheet.main+xml"/>'
+    f'<Override PartName="/xl/styles.xml" ContentType="{_KIND}.styles+xml"/>'
     f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_KIND}.worksheet+xml"/></Types>',
     "_rels/.rels": f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="r1" '
     f'Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
@@ -30,7 +32,13 @@ _PARTS = {
     '<sheet name="answers" sheetId="1" r:id="r1"/></sheets></workbook>',
     "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}/relationships">'
     f'<Relationship Id="r1" Type="{_OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>'
-    "</Relationships>",
+    f'<Relationship Id="r2" Type="{_OFFICE}/styles" Target="styles.xml"/></Relationships>',
+    # Formats of cells: as they are, a date, a date with its time.
+    "xl/styles.xml": f'<styleSheet xmlns="{_SPREADSHEET}"><fonts count="1"><font/></fonts>'
+    '<fills count="1"><fill/></fills><borders count="1"><border/></borders>'
+    '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf/>'
+    '<xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="22" applyNumberFormat="1"/></cellXfs>'
+    "</styleSheet>",
 }
 # What XML cannot hold, and what would be taken for such a sign written out.
 _STRANGE = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
@@ -79,6 +87,8 @@ class Workbook:
             return f'<c t="b"><v>{cell:d}</v></c>'
         if isinstance(cell, int | float) and math.isfinite(cell) and abs(cell) < 1e15:
             return f"<c><v>{cell!r}</v></c>"
+        if isinstance(cell, date) and (days := _days(cell)) is not None:
+            return f'<c s="{1 if days == int(days) else 2}"><v>{days!r}</v></c>'
         text = str(cell)
         if len(text) > LONGEST:
             self.n_cut += 1
@@ -86,3 +96,12 @@ class Workbook:
         if not text.isprintable() or "_x" in text:
             text = _STRANGE.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
         return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(text)}</t></is></c>'
+
+
+def _days(day: date) -> float | None:
+    """Days since the end of 1899, as spreadsheets count; None where they cannot."""
+    moment = day if isinstance(day, datetime) else datetime(day.year, day.month, day.day)
+    if moment.tzinfo is not None or moment < datetime(1900, 3, 1):
+        return None
+    passed = moment - datetime(1899, 12, 30)
+    return passed.days + passed.seconds / 86_400 if passed.seconds else passed.days
