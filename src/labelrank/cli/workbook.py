@@ -35,7 +35,8 @@ _PARTS = {
     f'<Relationship Id="r2" Type="{_OFFICE}/styles" Target="styles.xml"/></Relationships>',
     # Formats of cells: as they are, a date, a date with its time.
     "xl/styles.xml": f'<styleSheet xmlns="{_SPREADSHEET}"><fonts count="1"><font/></fonts>'
-    '<fills count="1"><fill/></fills><borders count="1"><border/></borders>'
+    '<fills count="1"><fill><patternFill patternType="none"/></fill></fills>'
+    '<borders count="1"><border/></borders>'
     '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf/>'
     '<xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="22" applyNumberFormat="1"/></cellXfs>'
     "</styleSheet>",
