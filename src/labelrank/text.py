@@ -162,22 +162,23 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         known = self._weighted(self.counter_.transform(texts)) if texts else empty
         words, vocabulary = self.counter_.build_analyzer(), self.counter_.vocabulary_
         highest = 1.0 if self.idf_ is None else float(self.idf_.max())
-        rows = []
+        columns: list[Array] = [np.zeros(0, np.int32)]
+        values: list[Array] = [np.zeros(0, np.float32)]
         for i, text in enumerate(texts):
             counts = Counter(words(text))
             row = slice(known.indptr[i], known.indptr[i + 1])
             scale = self._scale(counts, known.indices[row], known.data[row])
             hashed: dict[int, float] = {}
             for term in sorted(term for term in counts if term not in vocabulary):
-                column = murmurhash3_32(term, positive=True) % n_hashed
+                column = self.n_columns_ + murmurhash3_32(term, positive=True) % n_hashed
                 hashed[column] = hashed.get(column, 0.0) + self._counted_as(counts[term]) * highest
             length = scale or math.sqrt(sum(value * value for value in hashed.values()))
-            rows.append({column: value / length for column, value in sorted(hashed.items())})
-        sizes = [len(row) for row in rows]
-        columns = np.array([column for row in rows for column in row], np.int32)
-        values = np.array([value for row in rows for value in row.values()], np.float32)
-        behind = of_lengths(sizes, columns, values, n_hashed)
-        return sp.csr_array(sp.hstack([known, behind], format="csr"))
+            behind = sorted(hashed.items())
+            columns += known.indices[row], np.array([k for k, _ in behind], np.int32)
+            values += known.data[row], np.array([v / length for _, v in behind], np.float32)
+        sizes = [len(one) + len(two) for one, two in zip(columns[1::2], columns[2::2], strict=True)]
+        width = self.n_columns_ + n_hashed
+        return of_lengths(sizes, np.concatenate(columns), np.concatenate(values), width)
 
     def _scale(self, counts: Mapping[str, int], columns: Any, values: Any) -> float:
         """What the weights of a text were divided by; 0 where it has none and they are scaled."""

@@ -23,7 +23,7 @@ from labelrank.declared import (
     value,
 )
 from labelrank.learners.around import Around
-from labelrank.learners.base import Answer
+from labelrank.learners.base import Answer, LabelRanker
 from labelrank.learners.held_out.calibration import Calibration
 from labelrank.learners.held_out.cuts import CUTS, METRICS, Cut, best_cut, best_threshold
 from labelrank.learners.held_out.scores import out_of_fold
@@ -201,7 +201,7 @@ class ThresholdedRanker(Around):
             raise ValueError("the ranker inside has other labels")
 
     def _scores(self, X: Any) -> Array:
-        return self._relative(self.estimator_.decision_function(X))
+        return self._relative(self._inside(X))
 
     def _relative(self, scores: Array) -> Array:
         """Scores relative to the cut, where there is one that keeps the ranking by score."""
@@ -212,7 +212,13 @@ class ThresholdedRanker(Around):
         return scores - np.asarray(self.threshold_, scores.dtype)
 
     def _answer(self, X: Any) -> Answer:
-        return self._cut(self.estimator_.decision_function(X))
+        return self._cut(self._inside(X))
+
+    def _inside(self, X: Any) -> Array:
+        """Scores of the ranker inside, for instances that are checked already."""
+        if isinstance(self.estimator_, LabelRanker):
+            return self.estimator_._scored(X)  # noqa: SLF001
+        return np.asarray(self.estimator_.decision_function(X))
 
     def _cut(self, scores: Array) -> Answer:
         scores = self._relative(scores)
