@@ -67,7 +67,8 @@ def test_new_labels_are_added_or_ignored(run, model, how, labels):
     done = run("learn", model, "-", "--format", "jsonl", "--new-labels", how, stdin=NEW)
     assert done.exit_code == 0, done.output
     assert len(persistence.load(model).label_names_) == labels
-    assert ("; new labels: gold" in done.output) == (how == "add")
+    told = "1 new label, 'gold'; --new-labels ignore leaves out what is new"
+    assert (told in " ".join(done.output.split())) == (how == "add")
 
 
 def test_new_labels_may_be_refused_and_leave_the_model_alone(run, model):
@@ -433,3 +434,29 @@ def test_a_stream_is_gone_over_as_often_as_epochs_say_and_finds_its_cut(run, man
     )
     assert done.exit_code == 0, done.output
     assert persistence.load(asked).learner_.threshold_ == 0.25
+
+
+@pytest.mark.parametrize(("cell", "told", "option"), [
+    ("oil; rye", "'oil; rye' has labels that it knows, give --label-separator ';'",
+     ["--label-separator", ";"]),
+    ("OIL", "'OIL' is like 'oil', --merge-spellings makes them one", ["--merge-spellings"]),
+])  # fmt: skip
+def test_labels_that_may_be_known_ones_are_told_with_the_option_to_type(
+    run, tmp_path, cell, told, option
+):
+    rows, more = tmp_path / "rows.csv", tmp_path / "more.csv"
+    rows.write_text("text,labels\n" + "rye bread,rye\noil wells,oil\nboth here,oil|rye\n" * 4)
+    more.write_text(f"text,labels\noil and rye,{cell}\nbread again,rye\n")
+    model, taught = tmp_path / "m.labelrank", tmp_path / "taught.labelrank"
+    assert run("fit", rows, "-o", model, "-l", "BSVM", "-q").exit_code == 0
+    done = run("learn", model, more, "-o", taught)
+    assert f"; 1 new label, {cell!r}; {told}" in " ".join(done.output.split())
+    with pytest.warns(UserWarning, match=re.escape(f"left out: {cell}; {told}")):
+        assert run("evaluate", model, more).exit_code == 0
+    more.write_text(f"text,labels\noil and rye,{cell}\n")
+    done = run("evaluate", model, more)
+    assert f"has no label that the model knows; {told}" in " ".join(done.output.split())
+    done = run("learn", model, more, "-o", taught, *option)
+    assert done.exit_code == 0, done.output
+    assert sorted(persistence.load(taught).label_names_) == ["oil", "rye"]
+    assert run("evaluate", model, more, *option).exit_code == 0

@@ -147,7 +147,9 @@ def _refit(tagger: Any, source: Any, data: str, path: Path, shown: Shown) -> Non
 
     from labelrank.cli import models
     from labelrank.cli.refitting import refitted
+    from labelrank.cli.strange import told_new
 
+    known = tagger.label_names_
     new, stated = models.stated_apart(source.read("train", tagger))
     old = replace(source, data=data, part=None).labelled("train", tagger)
     with shown.progress(f"fitting {data} and {source.data}"):
@@ -157,6 +159,8 @@ def _refit(tagger: Any, source: Any, data: str, path: Path, shown: Shown) -> Non
     n = new.n_instances
     told = f", fitted anew with {old.n_instances:,} others; "
     told += "too few to judge what has changed" if verdict is None else verdict.told()
+    strange = told_new(tagger.label_names_, known)
+    told += f"; {strange}" if strange else ""
     if not _keep(tagger, path, {"learned": n}, told, verdict, shown):
         raise typer.Exit(1)
 

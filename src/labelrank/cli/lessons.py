@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from labelrank.cli import models
 from labelrank.cli.judging import Judge, Verdict
+from labelrank.cli.strange import told_new
 from labelrank.errors import InputError, LabelrankError
 from labelrank.learners.held_out.cuts import best_threshold
 from labelrank.learners.pairwise.perceptron import PairwisePerceptron
@@ -33,7 +34,7 @@ class Lessons:
         self.tagger, self.learned, self.is_whole = tagger, 0, True
         self.otherwise_before = self.otherwise_after = 0
         self.was_there, self._size = hasattr(tagger, "learner_"), size
-        self._n_labels = len(getattr(tagger, "label_names_", ()))
+        self._known = list(getattr(tagger, "label_names_", ()))
         self._judge: Judge | None = None
         self._usual: dict[str, Any] = {}
 
@@ -116,11 +117,8 @@ class Lessons:
             told += f"; {verdict.told()}"
         elif self.was_there:
             told += "; too few to judge what else has changed"
-        new = [str(name) for name in self.tagger.label_names_[self._n_labels :]]
-        if self.was_there and new:
-            more = [f"and {len(new) - 5:,} more"] if len(new) > 5 else []
-            told += f"; new labels: {', '.join([*new[:5], *more])}"
-        return told
+        new = told_new(self.tagger.label_names_, self._known) if self.was_there else ""
+        return f"{told}; {new}" if new else told
 
 
 class OwnCut:

@@ -10,7 +10,7 @@ from labelrank.cli import models
 from labelrank.cli.options import Shown, Trained
 from labelrank.cli.sources import Source, only_labelled
 from labelrank.cli.survey import check_labels
-from labelrank.errors import FormatError, InputError
+from labelrank.errors import FormatError
 from labelrank.learned import Met
 
 _ROWS_AT_ONCE, _SCORES_AT_ONCE = 2000, 2**21
@@ -208,7 +208,8 @@ class Measuring:
         """Warn of labels that a model does not know; refuse data of which it knows none."""
         if not self.name:
             raise _no_rows(data)
-        if any(len(unknown) == len(names) for unknown in strange):
-            raise InputError(f"{self.name} has no label that the model knows; give labelled data")
-        for unknown in strange:
-            models.tell_unknown(list(unknown))
+        for unknown, tagger in zip(strange, self.taggers, strict=True):
+            if len(unknown) == len(names):
+                raise models.no_label(self.name, list(unknown), tagger)
+        for unknown, tagger in zip(strange, self.taggers, strict=True):
+            models.tell_unknown(list(unknown), tagger)

@@ -286,9 +286,9 @@ def relevance_of(dataset: Any, tagger: Any, *, warn: bool = True) -> Any:
     """Relevance of the data in the columns of the model; labels it does not know are left out."""
     strange = unknown_labels(dataset, tagger)
     if len(strange) == dataset.n_labels:
-        raise InputError(f"{dataset.name} has no label that the model knows; give labelled data")
+        raise no_label(dataset.name, strange, tagger)
     if warn:
-        tell_unknown(strange)
+        tell_unknown(strange, tagger)
     return known_relevance(dataset, tagger)
 
 
@@ -298,14 +298,25 @@ def unknown_labels(dataset: Any, tagger: Any) -> list[str]:
     return [str(name) for name in dataset.label_names if str(name) not in known]
 
 
-def tell_unknown(strange: Sequence[str]) -> None:
+def tell_unknown(strange: Sequence[str], tagger: Any) -> None:
     """Warn of labels that are left out."""
+    from labelrank.cli.strange import meant
+
     if strange:
         warnings.warn(
             f"{len(strange)} label(s) the model does not know are left out: "
-            + ", ".join([*strange[:5], *["and others"] * (len(strange) > 5)]),
+            + ", ".join([*strange[:5], *["and others"] * (len(strange) > 5)])
+            + meant(strange, tagger.label_names_),
             stacklevel=3,
         )
+
+
+def no_label(name: str, strange: Sequence[str], tagger: Any) -> InputError:
+    """The error that data have none of the labels of the model."""
+    from labelrank.cli.strange import meant
+
+    way = meant(strange, tagger.label_names_) or "; give labelled data"
+    return InputError(f"{name} has no label that the model knows{way}")
 
 
 def known_relevance(dataset: Any, tagger: Any) -> Any:

@@ -182,6 +182,8 @@ class Source(Reading):
         if reading is None:
             return chosen
         _tell_other(chosen, reading)
+        if self.merge_spellings and not reading.get("spellings"):
+            reading = {**reading, "spellings": list(map(str, tagger.label_names_))}
         return {"reading": reading, **chosen}
 
     def roles(self) -> dict[str, str]:
