@@ -91,3 +91,27 @@ def test_nominal_values_keep_the_codes_that_were_learned(run, tmp_path):
     rows = ["{0 1,1 1}"]
     sparse = arff(tmp_path / "u.arff", ["hi {0,1}", "n numeric", "colour {red,blue}"], [rows])
     assert "sparse rows leave out the first value" in refusal(run, model, sparse)
+
+
+def test_a_matrix_of_other_width_is_one_sentence(run, tmp_path):
+    lines = [f"{k % 2} 1:{k % 2} 2:1 3:{k}" for k in range(20)]
+    np.save(tmp_path / "X.npy", np.column_stack([A, B, A]))
+    np.save(tmp_path / "narrow.npy", np.column_stack([A, B]))
+    (tmp_path / "X.svm").write_text("\n".join(lines))
+    (tmp_path / "wide.svm").write_text("0 1:1 4:1\n")
+    (tmp_path / "y.txt").write_text("".join(f"{'hi' if hi else 'lo'}\n" for hi in A > B))
+    for name, options in (("X.svm", ()), ("X.npy", ("--labels-file", tmp_path / "y.txt"))):
+        done = run("fit", tmp_path / name, *options, "-l", "BSVM", "-o", tmp_path / "m", "-q")
+        assert done.exit_code == 0, done.output
+        other, n = ("wide.svm", 4) if name == "X.svm" else ("narrow.npy", 2)
+        told = f"{other.split('.')[0]} has {n} columns, the model learned 3;"
+        assert told in refusal(run, tmp_path / "m", tmp_path / other)
+
+
+def test_a_matrix_without_labels_asks_for_a_file_of_them(run, tmp_path):
+    np.save(tmp_path / "X.npy", np.column_stack([A, B]))
+    done = run("fit", tmp_path / "X.npy")
+    assert done.exit_code == 2
+    assert "X has no labels; give those of each row by --labels-file" in " ".join(
+        done.stderr.split()
+    )

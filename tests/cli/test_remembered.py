@@ -93,3 +93,21 @@ def test_a_key_that_no_record_has_is_told(run, keyed, tmp_path):
     with pytest.warns(UserWarning, match="no row so far has 'meta.size'"):
         done = run("predict", keyed, "-", "--json", stdin=lines)
     assert len(done.stdout.splitlines()) == 2
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "windows-1252"])
+def test_standard_input_is_read_and_explained_as_the_file_is(run, tmp_path, encoding):
+    train, new = tmp_path / "train.csv", tmp_path / "new.csv"
+    train.write_text("Subject,size,Tags\n" + "Käse oder Brot,1.5,food\nein Boot,2.5,sea\n" * 9)
+    assert run("fit", train, "-o", tmp_path / "m", "-l", "BSVM", "-q").exit_code == 0
+    new.write_text("Subject,size\nBoot,1\nBrot,2\nKäse für Jürgen,3\n", encoding=encoding)
+    for command in (["predict", "--json"], ["explain", "--row", 3, "--json"]):
+        wanted = run(command[0], tmp_path / "m", new, *command[1:])
+        assert wanted.exit_code == 0, wanted.output
+        done = run(command[0], tmp_path / "m", "-", *command[1:], stdin=new.read_bytes())
+        assert (done.exit_code, done.stdout) == (0, wanted.stdout), done.output
+    assert "has 3 documents" in run("explain", tmp_path / "m", new, "--row", 4).stderr
+    line = '{"Subject": "Käse", "size": 1}\n'.encode("windows-1252")
+    done = run("predict", tmp_path / "m", "-", stdin=line)
+    assert done.exit_code == 2
+    assert "not utf-8 text" in " ".join(done.stderr.split())

@@ -11,6 +11,8 @@ from labelrank.cli.sources import Source
 
 EXAMPLE = "labelrank explain tags.labelrank new.csv --row 3"
 
+_ROWS_AT_ONCE = 2000
+
 
 def explain(
     trained: Trained,
@@ -33,14 +35,11 @@ def explain(
     What they add sums to the score of the label."""
     from labelrank.cli import models
     from labelrank.cli.printing import as_json
-    from labelrank.errors import InputError
 
     tagger = trained.load()
-    dataset = source.read(source.answered, tagger, learned=False)
-    if row > dataset.n_instances:
-        raise InputError(f"got --row {row}, but the data has {dataset.n_instances} documents")
+    dataset, before = _batch_of(row, source, tagger)
     documents = models.documents_of(dataset, tagger)
-    x = tagger.features(models.rows_of(documents, slice(row - 1, row)))
+    x = tagger.features(models.rows_of(documents, slice(row - 1 - before, row - before)))
     if trellis is not None:
         _draw(tagger, x, trellis)
         return
@@ -57,6 +56,18 @@ def explain(
                      "corrections": _corrections(reason)})  # fmt: skip
         else:
             _show(f"{name} over {over}" if over else name, reason, strongest)
+
+
+def _batch_of(row: int, source: Source, tagger: Any) -> tuple[Any, int]:
+    """The documents among which the row is, as `predict` reads them, and how many come before."""
+    from labelrank.errors import InputError
+
+    before = 0
+    for dataset, _ in source.batches(_ROWS_AT_ONCE, tagger, source.answered):
+        if row <= before + dataset.n_instances:
+            return dataset, before
+        before += dataset.n_instances
+    raise InputError(f"got --row {row}, but the data has {before} documents")
 
 
 def _check(tagger: Any, labels: list[str]) -> None:

@@ -154,7 +154,13 @@ def documents_of(dataset: Any, tagger: Any) -> Any:
     if dataset.X is None:
         got = "is text" if dataset.texts is not None else "has cells that are no numbers"
         raise InputError(f"{dataset.name} {got}, but the model was trained on feature matrices")
-    return _padded(in_order(dataset, tagger.reading_).X, tagger.learner_.n_features_in_)
+    X = _padded(in_order(dataset, tagger.reading_).X, tagger.learner_.n_features_in_)
+    if X.shape[1] != tagger.learner_.n_features_in_:
+        raise InputError(
+            f"{dataset.name} has {X.shape[1]:,} columns, the model learned "
+            f"{tagger.learner_.n_features_in_:,}; give those that it learned, in their order"
+        )
+    return X
 
 
 def _check_one_text(dataset: Any) -> None:

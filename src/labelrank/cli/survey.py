@@ -109,6 +109,10 @@ def _hashable(cells: Any) -> Any:
 
 def check_labels(dataset: Any) -> None:
     """Refuse data without labels."""
+    if not dataset.label_names and dataset.columns is None and dataset.X is not None:
+        raise InputError(
+            f"{dataset.name} has no labels; give those of each row by --labels-file FILE"
+        )
     if not dataset.label_names:
         raise InputError(f"{dataset.name} has no labels; {_seek_labels(dataset.columns or {})}")
 

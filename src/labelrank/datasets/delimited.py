@@ -283,10 +283,11 @@ def without_empty(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
 
 
 def lines(
-    source: Source, encoding: str | None, *, is_strict: bool = False
+    source: Source, encoding: str | None, *, is_strict: bool | None = False
 ) -> Iterator[tuple[int, str]]:
     """Numbered lines, none longer than the limit; those that are not UTF-8 are refused if strict.
 
+    JSON is, where that is None.
     Without a given encoding, text that was ASCII so far may turn out to be Western European.
     """
     with source.stream() as file:
@@ -299,10 +300,13 @@ def lines(
             yield from enumerate(_narrow_lines(source, file, encoding, is_strict), 1)
 
 
-def _narrow_lines(source: Source, file: Any, codec: str | None, is_strict: bool) -> Iterator[str]:
+def _narrow_lines(
+    source: Source, file: Any, codec: str | None, is_strict: bool | None
+) -> Iterator[str]:
     longest, is_ascii = source.limits.line, True
     coming = iter(partial(file.readline, longest + 2), b"")
     start = file.peek(1)
+    is_strict = start.lstrip().startswith(b"{") if is_strict is None else is_strict
     if b"\r" in start and b"\n" not in start:
         coming = _old_lines(file, longest)
     elif source.eager:

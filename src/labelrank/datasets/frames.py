@@ -112,7 +112,7 @@ def batches_of(
     if format == "parquet":
         yield from _batches_of_parquet(source, size)
         return
-    is_strict = format not in ("text", *DELIMITED)
+    is_strict = format not in ("text", *DELIMITED) if format else None
     lines = delimited.lines(source, options.encoding, is_strict=is_strict)
     if not format:
         first = next(lines, None)
