@@ -103,9 +103,9 @@ def test_a_matrix_of_other_width_is_one_sentence(run, tmp_path):
     for name, options in (("X.svm", ()), ("X.npy", ("--labels-file", tmp_path / "y.txt"))):
         done = run("fit", tmp_path / name, *options, "-l", "BSVM", "-o", tmp_path / "m", "-q")
         assert done.exit_code == 0, done.output
-        other, n = ("wide.svm", 4) if name == "X.svm" else ("narrow.npy", 2)
-        told = f"{other.split('.')[0]} has {n} columns, the model learned 3;"
-        assert told in refusal(run, tmp_path / "m", tmp_path / other)
+        told = "wide has 4 features" if name == "X.svm" else "narrow has 2 columns"
+        other = "wide.svm" if name == "X.svm" else "narrow.npy"
+        assert f"{told}, the model learned 3;" in refusal(run, tmp_path / "m", tmp_path / other)
 
 
 def test_a_matrix_without_labels_asks_for_a_file_of_them(run, tmp_path):

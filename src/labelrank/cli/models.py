@@ -134,6 +134,8 @@ def load_tagger(path: Path, own_classes: Sequence[str] = ()) -> Any:
 
 def documents_of(dataset: Any, tagger: Any) -> Any:
     """Texts, table or features of the data, whichever the model was trained on."""
+    import numpy as np
+
     from labelrank.datasets.alike import in_order
 
     wanted = tagger.reads_
@@ -156,8 +158,9 @@ def documents_of(dataset: Any, tagger: Any) -> Any:
         raise InputError(f"{dataset.name} {got}, but the model was trained on feature matrices")
     X = _padded(in_order(dataset, tagger.reading_).X, tagger.learner_.n_features_in_)
     if X.shape[1] != tagger.learner_.n_features_in_:
+        what = "columns" if isinstance(X, np.ndarray) else "features"
         raise InputError(
-            f"{dataset.name} has {X.shape[1]:,} columns, the model learned "
+            f"{dataset.name} has {X.shape[1]:,} {what}, the model learned "
             f"{tagger.learner_.n_features_in_:,}; give those that it learned, in their order"
         )
     return X
