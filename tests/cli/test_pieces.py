@@ -154,7 +154,8 @@ def test_a_cluster_judges_as_this_process_does(run, inbox, model):
         (("-l", "BR+"), "use shuffle=False"),
         (("-l", "NB", "--fast"), "got --fast with data in pieces"),
         (("-l", "NB", "--part", "train"), "got --part with data in pieces"),
-        (("-l", "NB", "--memory", "much"), "write a size such as 2GiB"),
+        (("-l", "NB", "--memory", "much", "--cluster", "local:2"), "write a size such as 2GiB"),
+        (("-l", "NB", "--memory", "2GiB"), "got --memory 2GiB without --cluster local:N"),
         (("-l", "NB", "--cluster", "elsewhere"), "write tcp://host:port or local:N"),
     ],
 )
@@ -228,3 +229,9 @@ def test_a_dry_run_says_what_learning_would_take_and_learns_nothing(run, inbox, 
     assert found["ProSVM-A"]["side by side"] == 3
     done = fit(run, inbox, place, "-l", "NB", "--dry-run")
     assert "NB would take about" in done.stdout
+
+
+def test_a_data_set_by_its_name_comes_before_a_folder_of_that_name(shell, tmp_path):
+    (tmp_path / "debtags-sample").mkdir()
+    done = shell("fit", "debtags-sample", "-l", "NB", "-o", "m.labelrank", "--quiet")
+    assert done.returncode == 0, done.stderr

@@ -145,6 +145,13 @@ class Machines:
         metavar="SIZE", help="The most memory that each process of local:N may take, such as 2GiB.",
     )] = None  # fmt: skip
 
+    def __post_init__(self) -> None:
+        if self.memory is not None and not (self.cluster or "").startswith("local:"):
+            raise InputError(
+                f"got --memory {self.memory} without --cluster local:N, whose processes it is for; "
+                "add --cluster local:1, and data in files that fit"
+            )
+
     @property
     def n_bytes(self) -> int | None:
         """The memory in bytes."""

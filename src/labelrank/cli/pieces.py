@@ -50,7 +50,7 @@ def _engine(machines: Machines, shown: Shown) -> Iterator[Any]:
     from labelrank.distributed import engine
 
     if machines.cluster is None:
-        with engine.here(machines.n_bytes) as one:
+        with engine.here() as one:
             yield one
         return
     with machines.client() as client:

@@ -259,9 +259,10 @@ class Source(Reading):
     @property
     def is_in_parts(self) -> bool:
         """Whether the data are a folder of files, or a pattern of their names."""
+        from labelrank.datasets import names
         from labelrank.datasets.parts import are_parts
 
-        return are_parts(self.data)
+        return self.data.lower() not in names() and are_parts(self.data)
 
     def parts(self, tagger: Any = None) -> Any:
         """The files of a folder or pattern, described but not read."""
