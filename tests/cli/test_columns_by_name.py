@@ -5,6 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from labelrank import persistence
+from labelrank.errors import ModelFileError
+
 RNG = np.random.default_rng(0)
 A, B = RNG.random(60).round(3), RNG.random(60).round(3)
 RED = RNG.integers(0, 2, 60).astype(bool)
@@ -115,3 +118,16 @@ def test_a_matrix_without_labels_asks_for_a_file_of_them(run, tmp_path):
     assert "X has no labels; give those of each row by --labels-file" in " ".join(
         done.stderr.split()
     )
+
+
+@pytest.mark.parametrize("reading", [
+    {"features": [1]}, {"features": "ab"}, {"features": ["a"], "values": {"a": "red"}},
+    {"features": ["a"], "values": [["red"]]},
+])  # fmt: skip
+def test_names_in_a_model_file_that_are_none_are_refused(learned, reading):
+    tagger = persistence.load(learned)
+    assert tagger.reading_["features"] == ["a", "b"]
+    tagger.reading_ = reading
+    persistence.save(tagger, learned)
+    with pytest.raises(ModelFileError, match="strange reading"):
+        persistence.load(learned)

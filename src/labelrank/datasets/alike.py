@@ -50,7 +50,7 @@ def recode(table: Table, columns: Sequence[int], reading: Reading | None, where:
     learned = (reading or {}).get("values")
     if reading is None or learned is None:
         return
-    names = set(reading["features"])
+    names = set(reading.get("features") or ())
     for k in columns:
         one = table.attributes[k]
         values = tuple(learned.get(one.name, ()))

@@ -41,5 +41,7 @@ class Gaps:
 
 def _is_told(name: str, frame: Frame) -> bool:
     """Whether there is such a key, or it is one of an object that is null in all records."""
-    parents = (name[:k] for k, mark in enumerate(name) if mark == ".")
-    return name in frame.columns or any(parent in frame.columns for parent in parents)
+    parents = (frame.columns.get(name[:k]) for k, mark in enumerate(name) if mark == ".")
+    return name in frame.columns or any(
+        cells is not None and all(cell is None for cell in cells) for cells in parents
+    )
