@@ -67,6 +67,15 @@ def flag(default: bool) -> Any:
     return _checked(default, lambda value: isinstance(value, bool | np.bool_), "use True or False")
 
 
+def folds() -> Any:
+    """`cv`: None, a whole number of folds, or an object that splits, as scikit-learn has them."""
+
+    def fits(value: Any) -> bool:
+        return value is None or (_is_whole(value) and value >= 2) or hasattr(value, "get_n_splits")
+
+    return _checked(None, fits, "give a whole number of folds from 2, a splitter, or None")
+
+
 def threads() -> Any:
     """`n_jobs`: a whole number of threads but 0, or None."""
 

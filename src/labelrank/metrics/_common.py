@@ -84,11 +84,21 @@ def _entries(parameters: str) -> dict[str, str]:
     return {entry.split(" :")[0].split(",")[0]: entry for entry in entries if entry}
 
 
+def as_dense(what: str, values: Any) -> Array:
+    """An array of what may be rows."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(
+            f"got {what} with rows of different lengths; give a matrix (instances x labels)"
+        ) from error
+
+
 def check_pair(Y: Any, scores: Any) -> tuple[sp.csr_array, Array]:
     """Relevance, and scores of the same shape as a C-contiguous matrix; float32 stays float32."""
     if sp.issparse(scores):
         raise InputError("got sparse scores; give a dense matrix (instances x labels)")
-    scores = np.asarray(scores)
+    scores = as_dense("scores", scores)
     if scores.ndim != 2 or scores.dtype.kind not in "biuf":
         raise InputError(
             f"got scores of {scores.ndim} dimension(s) and type {scores.dtype}; "

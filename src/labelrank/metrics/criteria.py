@@ -111,6 +111,8 @@ _added: dict[str, Criterion] = {}
 
 def canonical(name: str) -> str:
     """The one spelling of a name: ``f1_micro`` is ``micro_f1``, ``neg_`` of a scorer is dropped."""
+    if not isinstance(name, str):
+        raise InputError(f"got criterion {name!r}; give the name of one")
     name = name.removeprefix("neg_")
     return ALIASES.get(name, name)
 

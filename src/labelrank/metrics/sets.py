@@ -15,6 +15,7 @@ from labelrank._types import Array
 from labelrank.errors import InputError
 from labelrank.metrics._common import (
     answer,
+    as_dense,
     check_same_shape,
     check_weights,
     documented_like,
@@ -107,7 +108,7 @@ def _check_predicted(predicted: Any) -> Any:
         if not (chosen.data == 1).all():
             raise InputError("got predicted values other than 0 and 1; cut the scores first")
         return chosen.astype(np.int8)
-    dense = np.asarray(predicted)
+    dense = as_dense("predicted", predicted)
     if dense.ndim != 2 or dense.dtype.kind not in "biuf":
         raise InputError(
             f"got predicted of {dense.ndim} dimension(s) and type {dense.dtype}; "

@@ -1,6 +1,7 @@
 """The learner, or blend of learners, and the cut that suit the data, found by held-out quality."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -119,8 +120,12 @@ class AutoRanker(LabelRanker):
 
     def _check_combinations(self) -> None:
         Goal.of(self.criterion, self.sizes)
-        if self.candidates is not None and not self.candidates:
-            raise InputError("got no candidates; name at least one learner, or give None")
+        are_named = isinstance(self.candidates, Mapping) and len(self.candidates) > 0
+        if self.candidates is not None and not are_named:
+            raise InputError(
+                f"got candidates={self.candidates!r}; give a dict of at least one learner by its "
+                "name, or None"
+            )
 
     @property
     def estimator_(self) -> Any:

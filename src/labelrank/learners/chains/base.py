@@ -12,7 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelrank import decoding
 from labelrank._types import Array, Int32, Int64
-from labelrank.declared import a_learner, check_parameters, choice, nested, seed, stored, threads
+from labelrank.declared import (
+    a_learner,
+    check_parameters,
+    choice,
+    folds,
+    nested,
+    seed,
+    stored,
+    threads,
+)
 from labelrank.errors import InputError
 from labelrank.learners.base import Answer, LabelRanker
 from labelrank.learners.chains.links import (
@@ -143,7 +152,7 @@ class ChainLearner(ColumnLearner):
     """One chain: links in an order."""
 
     order: Any = None
-    cv: Any = None
+    cv: Any = folds()
 
     def parents(self, order: Order, position: int) -> Order:
         """The earlier columns the link at `position` sees: all of them, unless overridden."""
@@ -232,9 +241,12 @@ def _order(order: Any, n_columns: int, rng: np.random.RandomState) -> Order:
         return range(n_columns)
     if isinstance(order, str) and order == "random":
         return rng.permutation(n_columns)
-    if isinstance(order, str) or sorted(order) != list(range(n_columns)):
+    listed = [] if isinstance(order, str) or not np.iterable(order) else list(order)
+    if not all(isinstance(k, int | np.integer) for k in listed) or sorted(listed) != list(
+        range(n_columns)
+    ):
         raise InputError(
             f"got order={order!r}; give each of the columns 0..{n_columns - 1} once, "
             "'random', or None for their own order"
         )
-    return list(order)
+    return listed

@@ -12,7 +12,7 @@ The greedy chain (Eq. 8) also sees the classes taken before it:
 from dataclasses import dataclass
 from typing import Any
 
-from labelrank.declared import stored
+from labelrank.declared import folds, stored
 from labelrank.learners.chains.base import ChainLearner, Order
 from labelrank.learners.chains.scorers import Decoding, Scorer
 
@@ -89,7 +89,7 @@ class ClassifierChain(ChainLearner):
     """
 
     order: Any = None
-    cv: Any = None
+    cv: Any = folds()
 
     def choose(self, scorer: Scorer, seed: int) -> Decoding:
         return greedy(scorer)

@@ -291,7 +291,8 @@ class EmbeddingRanker(FromArcs, IncrementalRanker):
         return scores
 
     def _first(self, X: Any, top: int | None) -> Array:
-        if top is None or not 1 <= top <= min(_MOST_KEPT, self.n_labels_):
+        kept = range(1, min(_MOST_KEPT, self.n_labels_) + 1)
+        if type(top) is bool or not isinstance(top, int | np.integer) or top not in kept:
             return super()._first(X, top)
         labels = np.zeros((X.shape[0], top), np.int64)
         self._multiply(kernels.best, X, labels, np.empty(labels.shape, np.float32))
