@@ -19,6 +19,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from labelrank import catalog, datasets
+from labelrank.distributed import engine
+from labelrank.distributed.forecast import forecast
+from labelrank.text import make_vectorizer
+
 LABELS, OWN_WORDS, VOCABULARY = 500, 40, 50_000
 WORDS, MOST_LABELS, OWN_SHARE = 100, 4, 0.4
 LEARNERS = ("NB", "BR", "BSVM", "ProSVM-A", "EP-PLM")
@@ -87,32 +92,30 @@ def command(*arguments: str) -> dict:
     return json.loads(done.stdout)
 
 
-def simulated(records: list[dict], bandwidth: float = 1.25e8) -> list[dict]:
-    """SIMULATION, no measurement: seconds on many workers, from the constants of these records.
+def simulated(folder: Path, learners: list[str], bandwidth: float = 1.25e8) -> list[dict]:
+    """SIMULATION, no measurement: seconds on many workers, by the model of `fit --dry-run`.
 
-    Work is linear in documents and shared out evenly; NB sends its sums once for each halving,
-    BR and ProSVM-A send per round what they sent here; the network carries `bandwidth` bytes per
-    second and worker. EP-PLM's steps and each block of labels are a sequence that is not shared.
+    Its constants are measured on the first rows of the folder, in this process. The network carries
+    `bandwidth` bytes per second and worker. More workers pay while ten times as many are at least
+    twice as fast.
     """
+    parts = datasets.open_parts(f"{folder}/*.parquet")
     found = []
-    for learner in dict.fromkeys(record["learner"] for record in records):
-        own = max((r for r in records if r["learner"] == learner), key=lambda r: r["documents"])
-        work = own["seconds"] * own["workers"] / own["documents"]
-        sent = own["sent MiB"] * 2**20
-        most = {"BR": LABELS / 64, "BSVM": LABELS / 128}.get(learner, math.inf)
-        for documents in (10**6, 10**7, 10**8, 10**9):
-            for workers in (10, 100, 1000):
-                shared = work * documents / min(workers, most)
-                if learner in ("BR", "BSVM"):  # the rows go to the blocks of labels
-                    moved = sent * documents / own["documents"] / bandwidth
-                else:  # weights or sums, whatever the number of rows
-                    moved = sent * math.log2(workers) / bandwidth
-                seconds = shared + moved
+    for name in learners:
+        with engine.here() as one:
+            words = make_vectorizer("tfidf", max_terms=TERMS)
+            known = forecast(catalog.make(name, seed=0), words, parts, one, 1)
+        for rows in (10**6, 10**7, 10**8, 10**9):
+            before = math.inf
+            for workers in (1, 10, 100, 1000):
+                there = known.at(rows, workers)
+                seconds = there.seconds + there.load.sent_bytes / bandwidth / workers
                 found.append({
-                    "SIMULATION": learner, "documents": documents, "workers": workers,
-                    "seconds": round(seconds),
-                    "pays": seconds < 2 * work * documents / workers,
+                    "SIMULATION": name, "documents": rows, "workers": workers,
+                    "seconds": round(seconds), "pays": seconds < before / 2,
+                    "GiB in each worker": there.told()["GiB in each worker"],
                 })  # fmt: skip
+                before = seconds
     return found
 
 
@@ -128,7 +131,6 @@ def main() -> None:
     if chosen.write:
         write(Path(chosen.write), chosen.documents[0])
         return
-    records = []
     with tempfile.TemporaryDirectory() as place:
         test = Path(place, "test")
         write(test, 2_000, seed=1)
@@ -137,10 +139,11 @@ def main() -> None:
             write(folder, n_documents)
             for learner in chosen.learners:
                 for workers in chosen.workers:
-                    records.append(measure(folder, test, learner, workers, chosen.memory))
-                    print(json.dumps(records[-1]), flush=True)
-    for record in simulated(records) if chosen.simulate else ():
-        print(json.dumps(record))
+                    record = measure(folder, test, learner, workers, chosen.memory)
+                    print(json.dumps(record), flush=True)
+        if chosen.simulate:
+            for record in simulated(folder, chosen.learners):
+                print(json.dumps(record))
 
 
 def run(quick: bool = False) -> list[dict]:

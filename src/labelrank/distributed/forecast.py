@@ -26,11 +26,31 @@ _PROGRAM = 0.35
 
 
 class Forecast(NamedTuple):
-    """Rows, features and labels that are expected; seconds, and what `Load` counts."""
+    """What is expected of a problem: seconds of reading and of learning a row, all in one process.
+
+    `load` counts the rest; learning that draws its rows takes as long for many as for few.
+    """
 
     size: Size
-    seconds: float
-    load: Load
+    reading: float
+    learning: float
+    load_of: Callable[[Size], Load]
+
+    @property
+    def load(self) -> Load:
+        return self.load_of(self.size)
+
+    @property
+    def seconds(self) -> float:
+        """Of the work; the network is as fast as it is."""
+        load, rows = self.load, self.size.rows
+        learned = rows if load.grows else min(rows, _ROWS)
+        return rows * self.reading / self.size.workers + learned * self.learning / load.side_by_side
+
+    def at(self, rows: int, workers: int) -> "Forecast":
+        """The same problem with other rows, in parts of the same size, on other workers."""
+        parts = max(1, self.size.parts * rows // self.size.rows)
+        return self._replace(size=self.size._replace(rows=rows, workers=workers, parts=parts))
 
     def told(self) -> dict[str, Any]:
         """For people and programs."""
@@ -73,9 +93,7 @@ def forecast(
         features = min(features, vectorizer.max_terms)
     values = (n * d - first.whole.counts.n_zeros) / n
     size = Size(rows, values, features, len(names), len(parts), n_workers)
-    load = way.load(size)
-    seconds = rows / n * (reading / n_workers + learning / load.side_by_side)
-    return Forecast(size, seconds, load)
+    return Forecast(size, reading / n, learning / n, way.load)
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:

@@ -51,11 +51,13 @@ class Size(NamedTuple):
 
 
 class Load(NamedTuple):
-    """Bytes in each worker, and over the network in all; how many steps learn side by side."""
+    """Bytes in each worker, and over the network in all; how many steps learn side by side, and
+    whether learning grows with the rows."""
 
     worker_bytes: float
     sent_bytes: float
     side_by_side: int
+    grows: bool = True
 
 
 def _of_sums(size: Size) -> Load:
@@ -101,7 +103,7 @@ def _of_rounds(size: Size) -> Load:
 
 def _of_sequence(size: Size) -> Load:
     drawn = min(size.rows, 400_000) / size.rows * size.row_bytes
-    return Load(size.row_bytes / size.workers + 2 * drawn, drawn, 1)
+    return Load(size.row_bytes / size.workers + 2 * drawn, drawn, 1, grows=False)
 
 
 class Way(NamedTuple):
