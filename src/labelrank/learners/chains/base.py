@@ -16,7 +16,6 @@ from labelrank.declared import (
     a_learner,
     check_parameters,
     choice,
-    folds,
     nested,
     seed,
     stored,
@@ -152,7 +151,7 @@ class ChainLearner(ColumnLearner):
     """One chain: links in an order."""
 
     order: Any = None
-    cv: Any = folds()
+    cv: Any = None
 
     def parents(self, order: Order, position: int) -> Order:
         """The earlier columns the link at `position` sees: all of them, unless overridden."""
