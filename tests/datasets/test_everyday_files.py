@@ -23,6 +23,7 @@ from layouts import (
 
 from labelrank import Tagger, datasets
 from labelrank.cli import models
+from labelrank.cli.survey import check_labels
 from labelrank.datasets import formats
 from labelrank.datasets.targets import as_labels
 from labelrank.errors import FormatError, InputError
@@ -202,7 +203,7 @@ def test_what_cannot_be_read_is_refused_with_what_to_do(file, content, message, 
 
 def test_labels_that_are_not_there_are_asked_for_by_the_columns(tmp_path):
     with pytest.raises(InputError, match=r"name their column by --label-column \(it has 'id', "):
-        models.check_labels(loaded(tmp_path, BARE))
+        check_labels(loaded(tmp_path, BARE))
 
 
 def wide(folder, *columns, **options):
