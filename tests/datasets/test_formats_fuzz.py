@@ -74,6 +74,8 @@ SETTINGS = settings(
 def n_rows(data):
     if data.X is not None:
         return data.X.shape[0]
+    if data.texts is None and data.table is None:  # an archive of labels alone
+        return data.n_instances
     return len(data.texts) if data.table is None else len(next(iter(data.table.values())))
 
 

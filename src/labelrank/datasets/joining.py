@@ -7,7 +7,7 @@ import numpy as np
 
 from labelrank.datasets.choice import Choice, Known
 from labelrank.datasets.frames import Frame
-from labelrank.datasets.label_cells import CellReader
+from labelrank.datasets.label_cells import CellReader, is_listed
 from labelrank.datasets.options import Options
 
 # Unasked, rows are joined where so many of them differ from another in the label alone.
@@ -88,7 +88,9 @@ def _few(n: int) -> str:
 def _one_each(
     cells: Sequence[Any], options: Options, known: Known
 ) -> list[dict[str, float]] | None:
-    """The label of each row, or None where a row has several, or grades."""
+    """The label of each row, or None where a row has several, or grades, or may have a list."""
+    if any(isinstance(c, list | dict) or (isinstance(c, str) and is_listed(c)) for c in cells):
+        return None
     reader = CellReader(
         cells, options.label_delimiter or known.label_separator, options.graded, options.ordered
     )

@@ -47,7 +47,7 @@ class CellReader:
         self, cells: Sequence[Any], delimiter: str | None, graded: bool | None, ordered: bool
     ) -> None:
         self.ordered = ordered
-        texts = [c for c in cells if isinstance(c, str) and not _is_listed(c)]
+        texts = [c for c in cells if isinstance(c, str) and not is_listed(c)]
         met = (mark for mark in _DELIMITERS if any(mark in text.strip() for text in texts))
         self.delimiter = delimiter or next(met, "")
         alone = {text.strip() for text in texts if text.strip().lower() in _NOTHING}
@@ -84,7 +84,7 @@ class CellReader:
     def grades(self, cell: Any) -> dict[str, float]:
         """Grades of one cell; ValueError for what is no label."""
         if isinstance(cell, str):
-            if _is_listed(cell):
+            if is_listed(cell):
                 return self.grades(_listed(cell.strip()))
             names = [] if cell.strip() in self.nothing else self._split(cell)
             return dict(map(_name_and_grade, names)) if self.graded else self._distinct(names)
@@ -114,7 +114,8 @@ class CellReader:
         return {name: float(len(distinct) - k) for k, name in enumerate(distinct)}
 
 
-def _is_listed(cell: str) -> bool:
+def is_listed(cell: str) -> bool:
+    """Whether the cell spells a list or a dict."""
     cell = cell.strip()
     if cell in _EMPTY:
         return True
