@@ -285,9 +285,9 @@ def test_answers_are_rounded_for_people_and_can_be_learned(run, colours, tmp_pat
 
 def test_one_row_per_label_is_learned_and_judged_by_document_and_answered_by_row(run, tmp_path):
     path = tmp_path / "long.csv"
-    rows = [f"{k % 7}.5,{c},{label}\n" for k in range(14) for c in COLOURS
+    rows = [f"{c}{k % 7},{k % 7}.5,{c},{label}\n" for k in range(14) for c in COLOURS
             for label in (COLOURS[c], "large" if k % 7 > 3 else "small")]  # fmt: skip
-    path.write_text("size,colour,label\n" + "".join(rows))
+    path.write_text("id,size,colour,label\n" + "".join(rows))
     done = run("fit", path, "-o", tmp_path / "m", "--learner", "BSVM")
     assert "84 rows, one per label, are 21 documents; --no-join-rows keeps them" in done.stdout
     told = json.loads(run("evaluate", tmp_path / "m", path, "--json").stdout)
@@ -313,9 +313,9 @@ def test_where_labels_may_be_is_told(run, tmp_path, header, rows, told):
 
 def test_one_row_per_label_is_asked_about_where_the_model_learned_otherwise(run, colours, tmp_path):
     path = tmp_path / "long.csv"
-    rows = [f"{k}.5,{c},{label}\n" for k in range(7) for c in COLOURS
+    rows = [f"{c}{k},{k}.5,{c},{label}\n" for k in range(7) for c in COLOURS
             for label in (COLOURS[c], "large")]  # fmt: skip
-    path.write_text("size,colour,labels\n" + "".join(rows))
+    path.write_text("id,size,colour,labels\n" + "".join(rows))
     for words in (["evaluate", colours, path], ["learn", colours, path, "-o", tmp_path / "x"]):
         done = run(*words)
         assert done.exit_code == 2

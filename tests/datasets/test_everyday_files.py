@@ -379,6 +379,14 @@ def test_few_rows_that_differ_in_their_label_alone_stay_and_are_told(tmp_path):
     assert datasets.load(path, joined=True).n_instances == 40
 
 
+def test_rows_of_a_table_that_are_alike_by_chance_are_not_joined(tmp_path):
+    path = tmp_path / "passengers.csv"
+    rows = [f"{k % 3},{'mf'[k % 2]},{'yes' if k % 5 else 'no'}" for k in range(60)]
+    path.write_text("\n".join(["class,sex,label", *rows]))
+    assert datasets.load(path).n_instances == 60
+    assert datasets.load(path, joined=True).n_instances == 6
+
+
 @pytest.mark.parametrize("cells", [["a|b", "c", "a"], ["a:2", "b:1", "a:1"], [["a"], ["b", "c"]]])
 def test_rows_with_several_labels_or_grades_are_not_joined(tmp_path, cells):
     path = tmp_path / "rows.jsonl"

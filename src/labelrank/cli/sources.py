@@ -64,7 +64,7 @@ class Reading:
     join_rows: Annotated[bool | None, _reads(
         "--join-rows/--no-join-rows",
         help="Rows that differ in their label alone are one row with all these labels; by "
-        "default, where one row in ten is such a row.",
+        "default, where one row in ten is such a row, and identifiers or texts tell documents.",
     )] = None  # fmt: skip
     merge_spellings: Annotated[bool, _reads(
         "--merge-spellings", help="Labels that differ only by case or spaces are one.",

@@ -1,6 +1,6 @@
 """Rows that differ in their label alone: one row per label, joined to one per document."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,16 @@ from labelrank.datasets.frames import Frame
 from labelrank.datasets.label_cells import CellReader, is_listed
 from labelrank.datasets.options import Options
 
-# Unasked, rows are joined where so many of them differ from another in the label alone.
+# Unasked, rows are joined where so many of them differ from another in the label alone, and an
+# identifier, or a text of so many words, tells that they are of one document.
 MANY = 0.1
+_WORDS = 3
 
 
 def join_rows(frame: Frame, choice: Choice, options: Options, known: Known) -> bool:
     """Join the rows of each document, if asked for, if another file was read so, or if many are.
 
+    Rows of a table without identifiers or texts may be alike by chance: unasked, they stay apart.
     The cell of a joined row is a dict of its labels; a remark says what was done.
     """
     wanted = known.joined or None if options.joined is None else options.joined
@@ -31,7 +34,7 @@ def join_rows(frame: Frame, choice: Choice, options: Options, known: Known) -> b
     roles = options.roles or {}
     used = {one: cells for one, cells in frame.columns.items() if roles.get(one) != "ignore"}
     others = [cells for one, cells in used.items() if one != name and not _counts_rows(cells)]
-    if not others:
+    if not others or (wanted is None and not _tell_documents(frame.columns, choice.ids, name)):
         return False
     first, of_row = _documents(others)
     joined: list[dict[str, float]] = [{} for _ in first]
@@ -50,6 +53,18 @@ def join_rows(frame: Frame, choice: Choice, options: Options, known: Known) -> b
     return True
 
 
+def _tell_documents(columns: Mapping[str, Any], ids: str | None, labels: str) -> bool:
+    """Whether rows that are alike are of one document: an identifier says so, or a text."""
+    if ids in columns:
+        return True
+    texts = (c for n, c in columns.items() if n != labels and not isinstance(c, np.ndarray))
+    for cells in texts:
+        words = [len(cell.split()) for cell in cells if isinstance(cell, str)]
+        if words and sum(words) >= _WORDS * len(cells):
+            return True
+    return False
+
+
 def share_alike(dataset: Any) -> float:
     """The share of rows that differ from another in the label alone, where rows have one at most.
 
@@ -60,6 +75,8 @@ def share_alike(dataset: Any) -> float:
     if reading.get("layout") != "names" or name not in columns or len(columns) < 2:
         return 0.0
     if not dataset.n_instances or (np.diff(dataset.Y.indptr) > 1).any():
+        return 0.0
+    if not _tell_documents(columns, reading.get("id_column"), name):
         return 0.0
     del columns[name]
     _, of_row = _documents(list(columns.values()))

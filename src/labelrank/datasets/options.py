@@ -32,7 +32,8 @@ class Options:
     targets : "relevance" or "classes" of several label columns; "auto" lets the cells decide
     roles : roles of columns by name, see `labelrank.table.TablePreparation`
     joined : whether rows that differ in their label alone are one row with all these labels
-        None: where at least one row in ten is such a row, or where the file of `reading` was so.
+        None: where at least one row in ten is such a row, and an identifier or texts tell which
+        document it is of, or where the file of `reading` was so.
     decimal : decimal mark where the numbers of a column leave it open, as 1,234 does
     reading : how another file was read (`Dataset.reading`): this one is read alike
     """
