@@ -8,6 +8,7 @@ from labelrank import evaluation as evaluation
 from labelrank import metrics as metrics
 from labelrank import persistence as persistence
 from labelrank import preferences as preferences
+from labelrank import queueing as queueing
 from labelrank import relevance as relevance
 from labelrank import table as table
 from labelrank import testing as testing

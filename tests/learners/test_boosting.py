@@ -42,10 +42,17 @@ def all_insides(X):
                 yield inside
 
 
-def apply_round(inside, signs, D, weak, epsilon):
-    """The answers (outside, inside), Z, and the weights after the round."""
-    c = np.array([answers_of(side, signs, D, weak, epsilon)[0] for side in (~inside, inside)])
+def apply_round(inside, signs, D, weak, epsilon, given):
+    """The answers (outside, inside), Z, and the weights after the round.
+
+    Where as much weight is for a label as against it, but for rounding, the sign is that `given`.
+    """
+    c, plus, minus = (
+        np.array(part)
+        for part in zip(*(answers_of(s, signs, D, weak, epsilon) for s in (~inside, inside)))
+    )
     if weak == "discrete":
+        c = np.where(np.abs(plus - minus) < 1e-6, np.sign(given), c)
         edge = -criterion(inside, signs, D, weak)
         c *= 0.5 * np.log((1 + edge + epsilon) / (1 - edge + epsilon))
     if weak == "abstaining":
@@ -64,7 +71,8 @@ def check_against_oracle(X, Y, weak, rounds):
         inside = value > learner.thresholds_[t]
         best = min((criterion(i, signs, D, weak) for i in all_insides(X)), default=np.inf)
         assert criterion(inside, signs, D, weak) <= best + 1e-4
-        c, Z, D = apply_round(inside, signs, D, weak, 1 / Y.size)
+        given = np.array([learner.outside_[t], learner.inside_[t]])
+        c, Z, D = apply_round(inside, signs, D, weak, 1 / Y.size, given)
         np.testing.assert_allclose(learner.inside_[t], c[1], rtol=1e-3, atol=1e-4)
         np.testing.assert_allclose(learner.outside_[t], c[0], rtol=1e-3, atol=1e-4)
         assert learner.losses_[t] == pytest.approx(Z, rel=1e-4, abs=1e-5)

@@ -84,7 +84,7 @@ def test_values_stored_twice_are_summed(event_model):
 def test_pointers_that_leave_a_matrix_are_refused_where_texts_are_wanted():
     broken = sp.csr_array(X)
     broken.indptr[3] = 10**8
-    with pytest.raises(InputError, match="texts are wanted"):
+    with pytest.raises(InputError, match="list of texts is wanted"):
         CompressionClassifier().fit(broken, Y)
 
 
