@@ -72,7 +72,7 @@ class Known:
 
     def of_another_file(self) -> "Known":
         """For another file: where empty cells did not say no, its own cells decide."""
-        return Known({**self._given, "blank": True if self.blank else None} if self else None)
+        return Known({**self._given, "blank": True if self.blank else None})
 
     def __bool__(self) -> bool:
         return "columns" in self._given
