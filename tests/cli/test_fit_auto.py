@@ -131,7 +131,7 @@ def test_too_few_rows_to_judge_are_told(run, tmp_path, learner):
     (tmp_path / "few.csv").write_text("text,labels\nrye bread,rye\noil,oil\nwheat,rye\n")
     done = run("fit", tmp_path / "few.csv", "-o", tmp_path / "m", *learner)
     assert done.exit_code == 0, done.output
-    assert "3 rows are too few to say how good it is" in done.stdout
+    assert "too few rows to say how good it is" in done.stdout
     assert "too few" not in run("fit", tmp_path / "few.csv", "-o", tmp_path / "m", "-q").output
 
 

@@ -241,3 +241,8 @@ def test_numbers_with_one_unit_are_numbers(cells, values):
     assert (column.role == "number") == (values is not None)
     if values is not None:
         assert numbers_in(pl.Series(cells), column.form).tolist() == values
+
+
+def test_numbers_with_a_unit_count_no_rows():
+    assert role([f"{k} kg" for k in range(1, 40)]) == "number"
+    assert role([str(k) for k in range(1, 40)]) == "id"

@@ -153,9 +153,9 @@ def _tell_learned(learner: str, summary: Mapping[str, Any]) -> None:
     from labelrank.report import duration
 
     typer.echo(wrapped(
-        f"{learner} learned {summary['n_documents']:,} rows of {summary['n_features']:,} "
-        f"features in {duration(summary['seconds'])}: {summary['model']}, "
-        f"{_size(summary['bytes'])}"
+        f"{learner} learned {summary['n_documents']:,} row{'s' * (summary['n_documents'] != 1)} "
+        f"of {summary['n_features']:,} features in {duration(summary['seconds'])}: "
+        f"{summary['model']}, {_size(summary['bytes'])}"
     ))  # fmt: skip
     if n := summary.get("preferences"):
         rows = "1 row states" if n == 1 else f"{n:,} rows state"
@@ -170,8 +170,8 @@ def _unjudged(summary: Mapping[str, Any]) -> str:
     """Why nothing is said of how good the model is, and how to find out."""
     if summary["n_documents"] < FEW_ROWS:
         return (
-            f"{summary['n_documents']} rows are too few to say how good it is: it takes "
-            f"{FEW_ROWS} at least, and some hundred for each label to learn well"
+            f"too few rows to say how good it is: it takes {FEW_ROWS} at least, and some hundred "
+            "for each label to learn well"
         )
     return (
         f"how good it is, labelrank evaluate {summary['model']} DATA says, of other labelled rows"

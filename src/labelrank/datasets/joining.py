@@ -48,7 +48,8 @@ def join_rows(frame: Frame, choice: Choice, options: Options, known: Known) -> b
     frame.columns = {one: _at(cells, first) for one, cells in frame.columns.items()}
     frame.columns[name] = joined
     frame.numbers = [frame.numbers[row] for row in first]
-    told = f"{n_rows:,} rows, one per label, are {len(first):,} documents; --no-join-rows keeps"
+    documents = f"{len(first):,} document{'s' * (len(first) != 1)}"
+    told = f"{n_rows:,} rows, one per label, are {documents}; --no-join-rows keeps"
     frame.remarks = [*frame.remarks, f"{told} them apart."]
     return True
 

@@ -108,9 +108,9 @@ class NumberPart(NamedTuple):
 
     def far_told(self, n_far: int, n_rows: int, first: int) -> str:
         """The sentence on numbers far outside those that were learned; rows count from 0."""
-        are = "value is" if n_far == 1 else "values are"
+        are = "is" if n_far == 1 else "are"
         return (
-            f"column {self.column!r}: {n_far:,} of {n_rows:,} {are} far outside what was learned "
+            f"column {self.column!r}: {n_far:,} of {n_rows:,} values {are} far outside what was learned "
             f"({self.least:g} to {self.most:g}), first in row {first + 1:,}"
         )
 

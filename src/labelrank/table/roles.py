@@ -15,7 +15,7 @@ from labelrank.declared import stored, value
 from labelrank.errors import InputError, meant
 from labelrank.table.cells import DATES, SINGLE, Cells
 from labelrank.table.frame import columns_of
-from labelrank.table.written import PLAIN, date_form, look_like_dates, number_form
+from labelrank.table.written import PLAIN, date_form, look_like_dates, number_form, unit_of
 
 USED = ("text", "number", "category", "date", "vector")
 ROLES = (*USED, "id", "ignore")
@@ -192,7 +192,7 @@ def _number(name: str, cells: Cells, decimal: str | None, lenient: bool) -> Colu
     n, n_distinct = len(values), len(np.unique(values))
     if n_distinct == 1:
         return _single(name, cells)
-    if (values == np.floor(values)).all():
+    if (values == np.floor(values)).all() and not unit_of(form):
         if _IS_ID.fullmatch(name):
             return _identifier(name, cells, n_distinct)
         if n == n_distinct >= _FEW_ROWS and np.ptp(values) == n - 1:
