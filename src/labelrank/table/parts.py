@@ -110,8 +110,8 @@ class NumberPart(NamedTuple):
         """The sentence on numbers far outside those that were learned; rows count from 0."""
         are = "is" if n_far == 1 else "are"
         return (
-            f"column {self.column!r}: {n_far:,} of {n_rows:,} values {are} far outside what was learned "
-            f"({self.least:g} to {self.most:g}), first in row {first + 1:,}"
+            f"column {self.column!r}: {n_far:,} of {n_rows:,} values {are} far outside what was "
+            f"learned ({self.least:g} to {self.most:g}), first in row {first + 1:,}"
         )
 
     def features(self, read: Learned) -> Array:
